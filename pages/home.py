@@ -6,6 +6,7 @@ import streamlit as st
 
 from contextlens.features.home import page
 from contextlens.features.meaning.page import files, snippets
+from contextlens.ui.corpora import own_senses
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.page import errors
@@ -43,11 +44,10 @@ with story, errors.boundary():
     if portrait is None:
         drawing.missing_words()
     else:
-        uses = drawing.uses_of(portrait, card, baseline)
-        answer = drawing.answer_of(portrait, card, uses)
+        own, uses, answer = own_senses.looked_up(view, portrait, card, baseline)
         with headline:
             page.headline(view, portrait, answer, uses)
-        picture = page.story(view, portrait, card, ruler, answer, uses)
+        picture = page.story(view, portrait, card, ruler, answer, uses, own)
         numbers = partial(files, view, meaning.passport)
         page.downloads(portrait, picture, place, snippets(portrait, card), numbers)
     page.open_meaning(view)

@@ -1,6 +1,7 @@
 """Meaning in context: the same word in several sentences, compared at every layer."""
 
 from contextlens.features.meaning import page
+from contextlens.ui.corpora import own_senses
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
@@ -26,9 +27,9 @@ portrait = compute.portrait_of(meaning, view)
 if portrait is None:
     drawing.missing_words()
 else:
-    uses = drawing.uses_of(portrait, card, baseline)
-    drawing.headline(portrait, card, uses)
+    own, uses, answer = own_senses.looked_up(view, portrait, card, baseline)
+    drawing.headline(answer, uses)
     page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
     page.downloads(view, portrait, card, downloads)
-    runtime.await_measures(card, covered_word(portrait.comparison))
+    runtime.await_measures(card, covered_word(portrait.comparison), own)

@@ -23,5 +23,7 @@ if senses is not None:
     page.downloads(senses, card, downloads)
     if card is None:
         page.await_model(view, senses.corpus)
-    elif baseline is None:
-        runtime.await_measures(card)
+    else:
+        own = page.own_task(view, senses.corpus)
+        if baseline is None or runtime.is_pending(own):
+            runtime.await_measures(card, own=own)

@@ -46,6 +46,16 @@ def test_uses_without_a_difference_get_no_name() -> None:
     assert np.mean(named) <= 0.05
 
 
+def test_labels_that_may_be_no_meanings_give_names_only_beyond_luck() -> None:
+    few = [drawn(0.0, n=10, seed=seed) for seed in range(40)]
+    found = [sense_names.measure(*uses, CENTRE, are_meanings=False) for uses in few]
+    assert sum(names is not None for names in found) <= 2
+    uses = drawn(2.0)
+    names = sense_names.measure(*uses, CENTRE, are_meanings=False)
+    assert names is not None
+    np.testing.assert_array_equal(names.margins, measured(*uses).margins)
+
+
 def test_a_use_between_two_senses_has_no_name() -> None:
     names = measured(*drawn(2.0))
     middle = names.centroids[0].sum(axis=0) + CENTRE[0]

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.kept_arrays import load_arrays, save_arrays
 from contextlens.analysis.separation import (
+    Separation,
     Trial,
     centroids,
     scaled,
     separation,
     trial_of,
     two_nearest,
+    verdict_of,
 )
 from contextlens.core.schema import FloatArray, IntArray
 
@@ -129,13 +131,22 @@ class SenseNames:
         return cosines
 
 
-def measure(labels: Sequence[str], vectors: FloatArray, centre: FloatArray) -> SenseNames | None:
+def measure(
+    labels: Sequence[str],
+    vectors: FloatArray,
+    centre: FloatArray,
+    *,
+    are_meanings: bool = True,
+) -> SenseNames | None:
     """Return the names that labelled uses of a word support; None with fewer than two senses.
 
     Args:
         labels: the sense of each use.
         vectors: (n_uses, n_layers, n_dims) their word vectors.
         centre: (n_layers, n_dims) the mean word vector at each layer.
+        are_meanings: False for labels that may have nothing to do with the word's meaning: they
+            give no names unless the test that Senses shows separates them. With ten uses of one
+            meaning and labels at random, a layer would give names in a quarter of the words.
     """
     counts = Counter(labels)
     trial = trial_of([label if counts[label] >= MIN_USES else "" for label in labels])
@@ -143,20 +154,22 @@ def measure(labels: Sequence[str], vectors: FloatArray, centre: FloatArray) -> S
         return None
     units = scaled(vectors - centre)
     layers = range(vectors.shape[1])
+    tests = [separation(units[:, n], trial, n) for n in layers]
+    if not are_meanings and verdict_of(tests, trial).state != "separate":
+        return None
     return SenseNames(
         senses=np.array(trial.senses),
         centre=centre.astype(np.float32),
         centroids=np.stack(
             [centroids(units[:, n], trial.codes, len(trial.senses)) for n in layers]
         ),
-        margins=np.array([_margin_at(units[:, n], trial, n) for n in layers], dtype=np.float32),
+        margins=np.array([_margin_of(test, trial) for test in tests], dtype=np.float32),
     )
 
 
-def _margin_at(units: FloatArray, trial: Trial, layer: int) -> float:
-    tested = separation(units, trial, layer)
+def _margin_of(test: Separation, trial: Trial) -> float:
     codes = trial.codes[trial.tested]
-    return reliable_margin(tested.margins, tested.predicted[trial.tested] == codes, codes)
+    return reliable_margin(test.margins, test.predicted[trial.tested] == codes, codes)
 
 
 def reliable_margin(margins: FloatArray, right: NDArray[np.bool_], codes: IntArray) -> float:

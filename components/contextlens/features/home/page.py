@@ -26,7 +26,7 @@ from contextlens.ui.state import session
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
-from contextlens.ui.widgets.comparison.answer import Answer, evidence, of_senses
+from contextlens.ui.widgets.comparison.answer import Answer, evidence, of_senses, source
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
 from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
@@ -145,6 +145,7 @@ def story(
     ruler: Ruler | None,
     answer: Answer | None,
     uses: NamedUses | None,
+    own: Task | None,
 ) -> Picture:
     """Draw the picture and what is said below it; return the picture."""
     rows = flows.rows_of(portrait.meaning)
@@ -162,7 +163,7 @@ def story(
     _words(portrait, picture, answer, uses, ruler_of(portrait, ruler))
     if changes is None:
         _await_arcs(task)
-    runtime.await_measures(card, covered_word(portrait.comparison))
+    runtime.await_measures(card, covered_word(portrait.comparison), own)
     return picture
 
 
@@ -203,7 +204,8 @@ def headline(
     about = "home.flow.about" if len(names) == 1 else "home.flow.about_several"
     one = () if uses is None else of_senses(uses)
     found = answer or (Answer(one) if one else reading.of_one(portrait)[0])
-    kit.headline(found, claim(about, word=escape(names[0])))
+    arcs = claim(about, word=escape(names[0]))
+    kit.headline(*filter(None, (found, source(uses), arcs)))
     if answer is not None and answer.asks:
         sentences.meaning_fields(view, answer.suggestions, where="home")
 

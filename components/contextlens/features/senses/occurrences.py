@@ -21,16 +21,10 @@ from contextlens.features.senses.controls import (
     MAX_OCCURRENCES,
     MAX_WORD_CHARACTERS,
 )
-from contextlens.ui.corpora.controls import GUESSED, LABEL, NO_LABEL
-from contextlens.ui.corpora.texts import column_named
+from contextlens.ui.corpora.texts import label_column, labels_without
 from contextlens.ui.corpora.words import context
 from contextlens.ui.state.view import ViewState
 
-_LABEL_TITLES = (
-    *("sense", "senses", "meaning", "meanings", "sense_id", "word_sense"),
-    *("label", "labels", "sentiment", "class", "category", "tag"),
-)
-"""Titles of a column that holds senses, the likeliest first."""
 _WORD_TITLE = "word"
 """The title of a column that names the marked word of each text."""
 
@@ -132,13 +126,7 @@ def word_in(corpus: SearchableCorpus, typed: str, column: str) -> WordUses | Mis
 
 def column_of(view: ViewState, corpus: SearchableCorpus) -> str:
     """The title of the column of senses that a view names, else of the likeliest one, else ""."""
-    label = LABEL.asked(view) or GUESSED
-    if label == NO_LABEL:
-        return ""
-    if chosen := column_named(corpus.columns, label):
-        return chosen
-    titles = {title.strip().casefold(): title for title in corpus.columns if title != corpus.split}
-    return next((titles[known] for known in _LABEL_TITLES if known in titles), "")
+    return label_column(view, corpus.columns, corpus.split)
 
 
 def _uses_of(corpus: SearchableCorpus, word: str, column: str, key: str) -> WordUses:
@@ -176,21 +164,14 @@ def _marked(corpus: SearchableCorpus, occurrences: Occurrences) -> Occurrences:
 
 
 def _labels(corpus: SearchableCorpus, occurrences: Occurrences, column: str) -> tuple[str, ...]:
-    """The label of each occurrence: its text's, or "" if the text marks other occurrences.
-
-    If all labels begin with the word and a colon, they lose both: "python: animal".
-    """
+    """The label of each occurrence: its text's, or "" if the text marks other occurrences."""
     labels = [label.strip() for label in corpus.column(column, occurrences.texts)]
     if corpus.has_targets:
         labels = [
             label if target else ""
             for label, target in zip(labels, occurrences.is_target.tolist(), strict=True)
         ]
-    start = f"{occurrences.word}:"
-    bare = [label[len(start) :].strip() for label in labels]
-    have_prefix = all(label.casefold().startswith(start) for label in labels if label)
-    have_more = all(rest for label, rest in zip(labels, bare, strict=True) if label)
-    return tuple(bare if have_prefix and have_more else labels)
+    return labels_without(occurrences.word, labels)
 
 
 def _missing(corpus: SearchableCorpus, word: str) -> MissingWord:

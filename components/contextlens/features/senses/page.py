@@ -15,6 +15,7 @@ from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
 from contextlens.core.errors import ContextlensError, CorpusError, ModelError
 from contextlens.core.schema import IntArray
+from contextlens.core.words import folded
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.features.senses import controls, groups, own_sentence, separation_curve, word_table
@@ -50,7 +51,7 @@ from contextlens.features.senses.separation_curve import CURVE_SNIPPET, separati
 from contextlens.features.senses.widgets import concordance_lines, show_cards
 from contextlens.features.senses.word_map import clicked_indices
 from contextlens.jobs import Job, Task
-from contextlens.ui.corpora import bar
+from contextlens.ui.corpora import bar, own_senses
 from contextlens.ui.corpora.bar import texts_bar, with_label
 from contextlens.ui.corpora.controls import ALL_WORDS, COLLECTION, LABEL, NO_LABEL, OWN_FILE, WORD
 from contextlens.ui.corpora.texts import collection_of
@@ -62,7 +63,7 @@ from contextlens.ui.state.controls import Control, Text
 from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
-from contextlens.ui.widgets.comparison.senses import covered
+from contextlens.ui.widgets.comparison.senses import OwnSenses, covered
 from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.passages import passages
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, sorted_claim
@@ -225,12 +226,30 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
 
 
 def _names(view: ViewState, corpus: SearchableCorpus) -> SenseNames | None:
-    """The names of the senses of a word of the ready corpus; None if no sentence needs them."""
-    card, word = model_card(corpus), WORD.of(view).strip() or first_word(view, corpus)
+    """The names of the word's senses; None if there are none, or no sentence needs them."""
+    card, word = model_card(corpus), _word(view, corpus)
+    if card is None or not OWN.of(view).strip():
+        return None
+    if (own := own_task(view, corpus)) is not None:
+        senses: OwnSenses | None = waiting.measured(own, "own_senses")
+        return None if senses is None else senses.names
     is_ready = collection_of(view, controls.PAGE) == "ambiguous"
-    if card is None or not is_ready or not OWN.of(view).strip() or covered(word) != word.casefold():
+    if not is_ready or covered(word) != word.casefold():
         return None
     return runtime.sense_names(card, runtime.baseline(card), word.casefold())
+
+
+def own_task(view: ViewState, corpus: SearchableCorpus) -> Task | None:
+    """The work that names the word's senses by the visitor's labels; None if nothing needs it."""
+    card = model_card(corpus)
+    if card is None or not OWN.of(view).strip():
+        return None
+    return own_senses.task_of(view, card, runtime.baseline(card), folded(_word(view, corpus)))
+
+
+def _word(view: ViewState, corpus: SearchableCorpus) -> str:
+    typed = WORD.of(view).strip()
+    return first_word(view, corpus) if typed in {"", ALL_WORDS} else typed
 
 
 def _started(task: Task) -> Job:

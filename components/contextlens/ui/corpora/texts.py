@@ -19,6 +19,9 @@ from contextlens.corpus.readers import MAX_TEXTS
 from contextlens.ui.corpora.controls import (
     COLLECTION,
     FILE,
+    GUESSED,
+    LABEL,
+    NO_LABEL,
     OWN_FILE,
     READY_TEXTS,
     SENTENCES,
@@ -30,6 +33,11 @@ from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, Sentence, ViewState,
 
 _EXAMPLES = {"probe": "sentiment"}
 """The collection that a page opens on, where it is not the first one."""
+_LABEL_TITLES = (
+    *("sense", "senses", "meaning", "meanings", "sense_id", "word_sense"),
+    *("label", "labels", "sentiment", "class", "category", "tag"),
+)
+"""Titles of a column that holds senses, the likeliest first."""
 
 
 def collection_of(view: ViewState, page: str) -> str:
@@ -64,6 +72,32 @@ def column_named(columns: Sequence[str], label: str) -> str:
         return label
     is_position = label.isascii() and label.isdigit() and int(label) < len(columns)
     return columns[int(label)] if is_position else ""
+
+
+def label_column(view: ViewState, columns: Sequence[str], split: str = "") -> str:
+    """Return the column of senses that a view names, else the likeliest one, else "".
+
+    Args:
+        view: the current view.
+        columns: the titles of the collection's columns.
+        split: that of the column that separates training from test, or "".
+    """
+    label = LABEL.asked(view) or GUESSED
+    if label == NO_LABEL:
+        return ""
+    if chosen := column_named(columns, label):
+        return chosen
+    titles = {title.strip().casefold(): title for title in columns if title != split}
+    return next((titles[known] for known in _LABEL_TITLES if known in titles), "")
+
+
+def labels_without(word: str, labels: Sequence[str]) -> tuple[str, ...]:
+    """Return labels of a word; if all begin with it and a colon, without both: "python: animal"."""
+    start = f"{word}:"
+    bare = [label[len(start) :].strip() for label in labels]
+    have_prefix = all(label.casefold().startswith(start) for label in labels if label)
+    have_more = all(rest for label, rest in zip(labels, bare, strict=True) if label)
+    return tuple(bare if have_prefix and have_more else labels)
 
 
 def label_naming(columns: Sequence[str], title: str) -> str:

@@ -255,6 +255,12 @@ def are_senses_pending(card: ModelCard, word: str | None) -> bool:
     return any(job is not None and job.state not in _OVER for job in jobs_to_come)
 
 
+def is_pending(task: Task | None) -> bool:
+    """Return True if the result of a task that was started is still to come."""
+    job = None if task is None else jobs().get(task.key)
+    return job is not None and job.state not in _OVER
+
+
 def _measured(task: Task, path: Path) -> Any:
     """Return a measurement's result, or None until there is one."""
 
@@ -266,12 +272,13 @@ def _measured(task: Task, path: Path) -> Any:
     return waiting.measured(task, "baseline", wait)
 
 
-def await_measures(card: ModelCard, word: str | None = None) -> None:
+def await_measures(card: ModelCard, word: str | None = None, own: Task | None = None) -> None:
     """Say which measures of a model are pending, and rerun the page when they are there.
 
     Args:
         card: the model's card.
         word: a word of the ready corpus, whose senses are among the measures; None for no word.
+        own: looks up a word in the visitor's collection; None without one.
     """
     job = jobs().get(tasks.baseline_key(card))
     if job is not None and job.state == "failed":
@@ -280,7 +287,9 @@ def await_measures(card: ModelCard, word: str | None = None) -> None:
             "cosine; the log says why."
         )
         return
-    if word is not None and job is not None and job.state == "done":
+    if own is not None and is_pending(own):
+        job = jobs().get(own.key)
+    elif word is not None and job is not None and job.state == "done":
         job = jobs().get(tasks.senses_key(card, word))
     if job is None or job.state in _OVER:
         job = jobs().get(tasks.ruler_key(card))

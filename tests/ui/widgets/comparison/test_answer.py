@@ -13,11 +13,12 @@ import pytest
 from contextlens.analysis.baseline import Band
 from contextlens.analysis.sense_names import Naming, SenseNames
 from contextlens.analysis.similarity import Comparison, Item, Pair
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import Claim
-from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence
+from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence, source
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import NOISE
-from contextlens.ui.widgets.comparison.senses import NamedUses, verdict_of
+from contextlens.ui.widgets.comparison.senses import NamedUses, OwnSenses, verdict_of
 from tests.support.claims import read, unreached
 
 PAIR = Pair(0, 1)
@@ -118,6 +119,7 @@ def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:
         said += several(random)
     left = {key for key in unreached("answer", read(said)) if ".evidence." not in key}
     of_senses = {"answer.sense", "answer.unclear", "answer.one_meaning"}
+    of_senses |= {"answer.source.all", "answer.source.sample"}
     assert left == {*of_senses, "answer.cannot_tell.plain"}, "these are tested below"
 
 
@@ -256,3 +258,20 @@ def test_uses_between_two_senses_ask_for_a_word_for_each() -> None:
     assert answer(portrait(of([1, 0.78], *SPLIT), layer=1, band=BAND), named(None, None)).key == (
         "answer.references"
     )
+
+
+def test_labels_of_the_visitor_are_shown_as_typed_with_where_they_come_from() -> None:
+    ready = named("animal", "sport")
+    names = replace(ready.names, senses=np.array(["<i>", "*b*"]))
+    namings = (Naming("<i>", 0.1, is_clear=True), Naming("*b*", 0.001, is_clear=False))
+    own = OwnSenses("bat", names, "my_bats.csv", "my `label`", 200, 4_000)
+    uses = replace(ready, names=names, namings=namings, own=own)
+    pair = portrait(of([1, 0.78]), ("bat", "Bat"), layer=1, band=BAND)
+    assert unmarked(str(answer(pair, uses))) == "A: “<i>”. B: cannot tell."
+    assert unmarked(str(source(uses))) == (
+        "The names come from the label “my `label`” of “my_bats.csv”: a sample of 200 of 4,000 "
+        "texts with “bat”."
+    )
+    assert source(ready) is None
+    neither = replace(uses, namings=(namings[1],) * 2)
+    assert answer(pair, neither).suggestions == ("animal", "sport"), "a label is no word"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, Verdict, centred_cosine
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim
-from contextlens.content.wording import escape, isolated, listed_names, percent, shortened
+from contextlens.content.wording import escape, isolated, listed_names, percent, quoted, shortened
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import (
     EQUAL,
@@ -103,14 +103,14 @@ def of_senses(uses: NamedUses) -> tuple[Claim, ...]:
     if uses.verdict is Verdict.SAME and len(senses) != 1:
         return (claim("answer.one_meaning", letters=listed_names(uses.letters)),)
     if uses.verdict is Verdict.SAME:
-        title = uses.title(senses[0])
+        title = _titled(uses, senses[0])
         return (claim("answer.sense", letters=listed_names(uses.letters), sense=title),)
     if not senses:
         return ()
     return tuple(
         claim("answer.unclear", letters=listed_names(letters))
         if sense is None
-        else claim("answer.sense", letters=listed_names(letters), sense=uses.title(sense))
+        else claim("answer.sense", letters=listed_names(letters), sense=_titled(uses, sense))
         for sense, letters in groups.items()
     )
 
@@ -123,9 +123,27 @@ def margins(uses: NamedUses) -> Claim:
         return claim("answer.evidence.alike", cosine=uses.lowest_cosine, from_here=ONE_MEANING)
     if unclear:
         first, second = uses.nearest_two(unclear[0])
-        titles = {"first": uses.title(first), "second": uses.title(second)}
+        titles = {"first": _titled(uses, first), "second": _titled(uses, second)}
         return claim("answer.evidence.between", letter=uses.letters[unclear[0]], **titles)
     return claim("answer.evidence.named", margin=min(clear), right=percent(RIGHT))
+
+
+def source(uses: NamedUses | None) -> Claim | None:
+    """Return where the senses' names come from; None for the ready corpus."""
+    if uses is None or uses.own is None:
+        return None
+    own = uses.own
+    names = {
+        "column": quoted(own.column),
+        "collection": quoted(own.collection, 40),
+        "word": quoted(own.word),
+    }
+    case = "all" if own.n == own.n_total else "sample"
+    return claim(f"answer.source.{case}", n=own.n, n_total=own.n_total, **names)
+
+
+def _titled(uses: NamedUses, sense: str) -> str:
+    return isolated(escape(uses.title(sense)))
 
 
 # --- By references, or by the cosine alone
@@ -143,7 +161,8 @@ def _of_pair(portrait: Portrait, pair: Pair, uses: NamedUses | None) -> Answer:
     if portrait.layer == comparison.layers[-1] and _are_almost_equal(portrait, pair):
         letters = listed_names([names["a"], names["b"]])
         return Answer((claim("answer.one_meaning", letters=letters),))
-    nearest = [] if uses is None else [naming.nearest for naming in uses.namings]
+    is_ready = uses is not None and uses.own is None  # a label is no word to compare with
+    nearest = [naming.nearest for naming in uses.namings] if uses is not None and is_ready else []
     senses = senses_of(comparison.items[pair.first].word)
     suggestions = tuple(dict.fromkeys([*nearest, *senses]))[:2]
     n_references = sum(item.role == "reference" for item in comparison.items)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from contextlens.analysis.baseline import Baseline
 from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted
-from contextlens.core import ModelCard
 from contextlens.figures.ruler import ruler_figure
-from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import kit
-from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence
+from contextlens.ui.widgets.comparison.answer import Answer, evidence, source
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
@@ -25,7 +22,7 @@ from contextlens.ui.widgets.comparison.reading import (
     visible_claims,
 )
 from contextlens.ui.widgets.comparison.ruler import RulerShown
-from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word, named_uses
+from contextlens.ui.widgets.comparison.senses import NamedUses
 
 
 def problems(view: ViewState, meaning: Meaning) -> None:
@@ -63,26 +60,10 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
     kit.chart(figure, key=key, alt=alt)
 
 
-def uses_of(portrait: Portrait, card: ModelCard, baseline: Baseline | None) -> NamedUses | None:
-    """Return the senses of the sentences' words; None without any, or until they are there."""
-    word = covered_word(portrait.comparison)
-    return named_uses(portrait, runtime.sense_names(card, baseline, word))
-
-
-def answer_of(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> Answer | None:
-    """Return the answer to the page's question; None for a single sentence."""
-    if not portrait.comparison.pairs("sentences"):
-        return None
-    word = covered_word(portrait.comparison)
-    is_pending = uses is None and runtime.are_senses_pending(card, word)
-    return answer(portrait, uses, is_pending=is_pending)
-
-
-def headline(portrait: Portrait, card: ModelCard, uses: NamedUses | None) -> None:
-    """Draw the answer; nothing for a single sentence."""
-    found = answer_of(portrait, card, uses)
+def headline(found: Answer | None, uses: NamedUses | None) -> None:
+    """Draw the answer and where its names come from; nothing for a single sentence."""
     if found is not None:
-        kit.headline(found)
+        kit.headline(*filter(None, (found, source(uses))))
 
 
 def words(portrait: Portrait, uses: NamedUses | None = None) -> None:
