@@ -56,7 +56,12 @@ class SentimentSentence:
 
 @lru_cache(maxsize=1)
 def sentiment_sentences() -> tuple[SentimentSentence, ...]:
-    """Every sentence in file order: kind by kind, positive and negative alternating."""
+    """Every sentence in file order: kind by kind, positive and negative alternating.
+
+    Of 648, 480 are plain: what people say in reviews, messages and letters. The other 168 are hard:
+    negation, irony, praise with blame, understatement and comparison. Of each kind, about 70% are
+    for training. Many hard ones and a few plain ones are twins, which share most of their words.
+    """
     text = resources.files(__package__).joinpath(_SENTIMENT_FILE).read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line)
     return tuple(

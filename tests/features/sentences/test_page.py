@@ -99,11 +99,9 @@ def test_at_first_sight_cls_misleads_and_the_corpus_says_how_often() -> None:
 
 
 @pytest.mark.slow
-def test_on_pairs_of_opposites_every_vector_does_worse_than_guessing() -> None:
+def test_the_nearest_text_says_little_about_sentiment() -> None:
     found = said(opened(TEST.put(DEFAULT, "sentiment")), "reading_accuracy")
-    assert found.startswith(
-        "Every vector does worse than guessing: the nearest text is often the opposite twin."
-    )
+    assert "the same sentiment in **57%** of cases (always guessing the commonest: 50%)" in found
 
 
 @pytest.mark.slow

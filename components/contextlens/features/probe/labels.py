@@ -220,8 +220,7 @@ class LabelProbe(Probe):
         labels = say("probe.all_labels", n=len(senses), column=column)
         if len(senses) == 2:
             labels = say("probe.two_labels", first=quoted(senses[0]), second=quoted(senses[1]))
-        commonest = quoted(self.labelled.trial.most_frequent)
-        numbers = {"labels": labels, "n": self.result.best.n, "commonest": commonest}
+        numbers = {"labels": labels, "n": self.result.best.n}
         return [claim(f"probe.claim.{self.result.verdict}", **numbers, **self._numbers())]
 
     def sure(self) -> Sequence[Claim]:

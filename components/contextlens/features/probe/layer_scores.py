@@ -55,7 +55,7 @@ of $m$ choices, it is that of $n$ texts at a risk of $5\% / m$.
 **Macro-F1** is the mean over the labels of $2PR / (P + R)$, with precision $P$ and recall $R$.
 """.strip()
 
-HEIGHT = 340
+HEIGHT = 300
 WORDS = "words"
 """The name of the yardstick that counts words and pairs of words (TF-IDF)."""
 Verdict = Literal["better", "like_words", "words_as_good", "worse_than_words", "unclear"]
@@ -331,8 +331,8 @@ class Probe(Panel):
             },
             "yaxis": self._axis(),
             "showlegend": True,
-            "legend": {"orientation": "h", "y": -0.4, "x": 0},
-            "margin": {"b": 100},
+            "legend": {"orientation": "h", "y": -0.46, "x": 0},
+            "margin": {"t": 12, "b": 100},
         }
         if result.guessing:
             levels.append(self.guessing_line(x))
@@ -340,7 +340,7 @@ class Probe(Panel):
         for trace in lines:
             if trace["name"] not in shown:  # a click on its name in the legend shows it
                 trace["visible"] = "legendonly"
-        return figure([*lines, *levels], layout, title=self.title, height=HEIGHT)
+        return figure([*lines, *levels], layout, title="", height=HEIGHT)
 
     def guessing_line(self, x: Sequence[float]) -> dict[str, Any]:
         """Return the level of guessing."""
