@@ -44,11 +44,10 @@ OVER_THE_TITLE = """
 """
 OVER_EACH_OTHER = """
 () => {  // parts of the header: its title and question, its buttons, and those of Streamlit's bar
-  const title = document.querySelector('.st-key-page_title');
-  const row = title.closest('.stHorizontalBlock');
+  const row = document.querySelector('.st-key-page_title');
   const copy = row.querySelector('[class*="st-key-copy_link"] [data-testid^="stBidi"]');
   const parts = [
-    ...title.querySelectorAll('h1, p'),
+    ...row.querySelectorAll('h1, [data-testid="stCaptionContainer"] p'),
     ...row.querySelectorAll('button'),
     ...document.querySelectorAll('.stAppHeader button'),
     (copy.shadowRoot ?? copy).querySelector('.copy'),
