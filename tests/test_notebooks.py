@@ -94,10 +94,8 @@ EXPECTED: dict[str, Callable[[AppTest, Arrays], Any]] = {
     "layers": lambda app, _: chart(app, "layers_picture")["data"][0]["y"],
     "attention": lambda _, arrays: arrays["weights"],
     "anatomy": lambda _, arrays: arrays["n_values"].sum(),
-    "meaning": lambda app, _: [
-        line["y"] for line in chart(app)["data"] if " ~ " in line.get("name", "")
-    ],
-    "why": lambda _, arrays: arrays["shares"],
+    "meaning": lambda _, arrays: pairs(arrays),
+    "why": lambda _, arrays: arrays["changes"],
     "pairs": lambda _, arrays: arrays["accuracy"],
     "sentences": lambda _, arrays: arrays["cosines"][list(arrays["vector"]).index("mean")],
     "corpora": lambda _, arrays: arrays["counts"][:15],
@@ -115,7 +113,7 @@ DRAWN: dict[str, Callable[[Figure], Any]] = {
     "layers": lambda figure: figure.data[0].z[:, -2],  # the last word's
     "attention": lambda figure: figure.data[0].z,
     "anatomy": lambda figure: sum(np.array(figure.data[0]["values"])[tops(figure)]),
-    "why": lambda figure: figure.data[0].z,
+    "why": lambda figure: figure.data[0].y,
     "sentences": lambda figure: figure.data[0].z,
 }
 """The same numbers in the notebook's picture; if none is named here, those of its lines."""

@@ -217,8 +217,9 @@ def test_text_of_a_file_is_never_taken_for_html(service: EncoderService) -> None
     app = framed(replace(view, controls={**view.controls, **marked}))
     assert_whole(app)
     figure = figure_of(app, "map_chart")
-    for note in (*figure["layout"]["annotations"], *figure["layout"]["shapes"]):
-        note.pop("name", None)  # what a click reports, never drawn
+    for look in (figure["layout"], *(each["layout"] for each in figure["frames"])):
+        for note in (*look["annotations"], *look["shapes"]):
+            note.pop("name", None)  # what a click reports, never drawn
     everything = [everything_said(app, raw=True), json.dumps(figure)]
     assert "**20** found" in plainly_said(app)
     app = settled(field(app.button_group, f"{PAGE}_panel").set_value(POINT_PANEL).run())
