@@ -137,7 +137,8 @@ def word_chips(
         "live": live,
         "plain": plain,
     }
-    wide, narrow = _wide_lines(visible_rows), _narrow_lines(visible_rows)
+    wide = _wide_lines(visible_rows)
+    narrow = _narrow_lines(visible_rows) + bool(data["adds"])
     with st.container(key=f"flow_{wide}_narrow_{narrow}"):
         component(
             "contextlens.ui.widgets",
