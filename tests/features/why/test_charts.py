@@ -55,7 +55,7 @@ def test_shares_of_long_texts_keep_their_colours_and_travel_in_binary() -> None:
 
 def test_bars_stand_by_size_whatever_their_sign() -> None:
     bars = [WordBar("a", "A", 0.1), WordBar(RUDE, "B", -0.3, beside=-0.2), WordBar("c", "A", 0.0)]
-    figure = word_bars(bars, quantity="change", beside="its share", title="t")
+    figure = word_bars(bars, quantity="change", mark="its share", title="t")
     assert [list(trace.x) for trace in figure.data] == [[-0.3, 0.1, 0.0], [-0.2, None, None]]
     labels = [f"{PLAIN} · B  −0.30", "a · A  +0.10", "c · A  0.00"]
     assert list(figure.layout.yaxis.ticktext) == labels

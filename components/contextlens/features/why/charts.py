@@ -135,7 +135,7 @@ def word_bars(
     bars: Sequence[WordBar],
     *,
     quantity: str,
-    beside: str = "",
+    mark: str = "",
     title: str,
 ) -> go.Figure:
     """Bars from zero, the largest absolute values on top; at most twelve.
@@ -143,7 +143,7 @@ def word_bars(
     Args:
         bars: the words.
         quantity: the meaning of a bar, under the axis.
-        beside: the meaning of a mark, also under the axis; "" for no marks.
+        mark: the meaning of a mark, also under the axis; "" for no marks.
         title: the finding.
     """
     largest = sorted(bars, key=lambda bar: -abs(bar.value))[:MAX_BARS]
@@ -153,13 +153,14 @@ def word_bars(
         f"{name} · {bar.sentence}"
         for name, bar in zip(axis_names([b.label for b in largest]), largest, strict=True)
     ]
+    rows = [f"{label}  {signed(value)}" for label, value in zip(labels, bar_values, strict=True)]
     traces = [
         _bars(bar_values, labels, quantity),
-        *([_marks(marks, labels, beside)] if beside else []),
+        *([_marks(marks, labels, mark)] if mark else []),
     ]
     layout = {
         "xaxis": {
-            "title": {"text": f"{quantity}   ◇ {beside}" if beside else quantity},
+            "title": {"text": f"{quantity}   ◇ {mark}" if mark else quantity},
             "range": _range(np.concatenate([bar_values, marks])),
             "zeroline": True,
             "zerolinewidth": 1,
@@ -167,13 +168,10 @@ def word_bars(
         "yaxis": {
             **BARE,
             "tickvals": list(range(len(largest))),
-            "ticktext": [
-                f"{label}  {signed(v)}" for label, v in zip(labels, bar_values, strict=True)
-            ],
+            "ticktext": rows,
             "range": [max(len(largest), _MIN_ROWS) - 0.5, -0.5],
-            "automargin": True,
         },
-        "margin": {"l": 8, "r": 24, "b": 48},
+        "margin": {"l": beside(rows), "r": 24, "b": 68},
     }
     return titled(traces, layout, title=title)
 

@@ -238,7 +238,7 @@ class LeaveOutResult(Explanation):
         return word_bars(
             bars,
             quantity=say("why.leave_out.quantity"),
-            beside=say("why.leave_out.predicted") if has_shares else "",
+            mark=say("why.leave_out.predicted") if has_shares else "",
             title=title,
         )
 
