@@ -24,9 +24,7 @@ if isinstance(score, NoScore):
 else:
     page.left_unread(score)
     yardsticks = page.yardsticks_of(score, card, baseline, ruler)
-    result = page.result_of(view, score, yardsticks)
-    page.headline(result)
-    page.picture(view, yardsticks, result)
+    result = page.picture(view, score, yardsticks)
     layer_bar(view, range(card.n_layers + 1), plays=False)
     page.look_closer(view, score, result)
     if result is not None:

@@ -206,21 +206,28 @@ def _chosen(view: ViewState) -> str:
     return INPUTS if look == SHARES and DEPTH.of(view) == INPUTS else look
 
 
-def picture(view: ViewState, ruler: Yardsticks, result: Explanation | None) -> None:
-    """Draw the picture of an explanation, the rest of its reading, and the score on its ruler."""
-    draw_above = _EXPLAINED[_chosen(view)].draw_above
-    if result is not None and draw_above is not None:
-        draw_above(view, result)
-    if result is not None and draw_above is None:
-        _words(result)
+def picture(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation | None:
+    """Draw an explanation, the rest of its reading, and the score on its ruler; return the first.
+
+    Until an explanation is there, its place has the same height.
+    """
+    with st.container(key="why_picture"):
+        result = result_of(view, score, ruler)
+        _headline(result)
+        draw_above = _EXPLAINED[_chosen(view)].draw_above
+        if result is not None and draw_above is not None:
+            draw_above(view, result)
+        if result is not None and draw_above is None:
+            _words(result)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _more(result)
     with right, st.container(key="why_score"):
         _similarity(ruler)
+    return result
 
 
-def headline(result: Explanation | None) -> None:
+def _headline(result: Explanation | None) -> None:
     """Draw the finding."""
     if result is not None and not result.is_empty:  # otherwise a message says why
         kit.headline(result.claims()[0], key="reading")

@@ -188,7 +188,8 @@ def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headli
     with st.container(key=key, gap="xsmall"):
         if texts:
             more = f'<p class="more">{" ".join(texts[1:])}</p>' if texts[1:] else ""
-            st.html(f'<p class="said finding">{texts[0]}</p>{more}')
+            with st.container(key=f"finding_{1 + bool(more)}_{key}"):  # as high from the start
+                st.html(f'<p class="said finding">{texts[0]}</p>{more}')
         _folded(sure)
 
 
