@@ -65,10 +65,9 @@ def opened(view: ViewState = DEFAULT) -> AppTest:
 
 def matrix(app: AppTest, pooling: str) -> np.ndarray:
     """The cosines of a chart, its two traces laid over each other."""
-    high, low = (
-        np.array(trace["z"], dtype=float)
-        for trace in chart(app, f"sentences_matrix_{pooling}")["data"]
-    )
+    figure = chart(app, f"sentences_matrix_{pooling}")
+    assert figure["layout"]["xaxis"]["type"] == "category"  # "1" is a name, and no place
+    high, low = (np.array(trace["z"], dtype=float) for trace in figure["data"])
     return np.where(np.isnan(high), low, high)
 
 

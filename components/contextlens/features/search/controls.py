@@ -13,8 +13,6 @@ MAX_WORD_MATCHES = 3
 """Pairs of words beside a text that a search finds."""
 MAX_CARD_CHARACTERS = 600
 """Characters of a text that a search finds."""
-MAX_QUOTED_CHARACTERS = 90
-"""Characters of the nearest text in the headline."""
 
 PAGE = "search"
 QUERY = text(PAGE, "query", default="a nocturnal animal that flies")

@@ -49,7 +49,6 @@ from contextlens.features.search.controls import (
     BY,
     MAX_CARD_CHARACTERS,
     MAX_HITS,
-    MAX_QUOTED_CHARACTERS,
     MAX_SEARCHED_TEXTS,
     MAX_WORD_MATCHES,
 )
@@ -257,13 +256,12 @@ class SearchResult(Panel):
     def claims(self) -> list[Claim]:
         """The nearest text with its number and yardstick, and what a search by words finds."""
         if not self.is_read:
-            found = len(self.by_words)
-            alone = [claim("search.words_alone", n=found)] if found else []
+            n = len(self.by_words)
+            alone = [claim("search.words_alone", n=n)] if n else []
             return [claim("search.unreadable"), *alone]
         nearest = self.by_model[0]
-        text = quoted(nearest.text, MAX_QUOTED_CHARACTERS)
-        number = {"cosine": nearest.cosine, "median": self.median}
-        return [claim("search.nearest", text=text, **number), self._by_words()]
+        found = claim("search.nearest", cosine=nearest.cosine, median=self.median)
+        return [found, self._by_words()]
 
     def _by_words(self) -> Claim:
         if not content_words(self.query):

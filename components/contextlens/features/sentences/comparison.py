@@ -240,9 +240,10 @@ class Comparison(Panel):
             }
             for mask, color in ((is_high, GROUND), (~is_high, INK))
         ]  # fmt: skip
+        axis = {**_BARE, "type": "category", "showticklabels": is_numbered}  # "1" is a name
         layout = {
-            "xaxis": {**_BARE, "side": "bottom", "showticklabels": is_numbered},
-            "yaxis": {**_BARE, "autorange": "reversed", "showticklabels": is_numbered},
+            "xaxis": {**axis, "side": "bottom"},
+            "yaxis": {**axis, "autorange": "reversed"},
             "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
             "shapes": [_frame(i, j) for i, j in (pair, pair[::-1])],
         }
