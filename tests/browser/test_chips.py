@@ -81,9 +81,11 @@ def test_a_sentence_is_typed_anew_where_it_stands(opened: Opened) -> None:
     assert picked(page) == [[0, "I love my pet python 🐍"]]
     page.get_by_role("button", name="Edit sentence R").click()
     keys.press("Control+A")
-    with opened.rerun():
-        keys.type("left")
-        keys.press("Tab")  # leaving it is enough
+    keys.type("left")
+    keys.press("Tab")
+    assert focused_name(page) == "Remove sentence R"
+    assert picked(page) == [[0, "I love my pet python 🐍"]]
+    opened.press("Tab")  # leaving field and button is enough
     assert picked(page)[1:] == [[4, "left"]]
 
 

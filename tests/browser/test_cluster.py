@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.visit import Visit
 from tests.support.ray_service import RayService
@@ -120,6 +120,10 @@ def test_pages_show_the_models_numbers(
     assert reader.reading
 
 
+def answer(reader: Visit) -> Locator:
+    return reader.main.locator(".st-key-headline p.said")
+
+
 def test_while_ray_is_away_pages_say_so_and_show_what_they_have(
     visit: Callable[..., Visit], served: str, way: Gate
 ) -> None:
@@ -133,6 +137,7 @@ def test_while_ray_is_away_pages_say_so_and_show_what_they_have(
             reader.main.get_by_text("What was computed before can still be seen")
         ).to_be_visible()
         assert reader.rows[0] == "I feed my pet python"
+        expect(answer(reader)).to_have_count(0)
         again = visit("/meaning", address=served)
         assert again.reading == before
         expect(again.main.get_by_text(AWAY)).to_be_visible()
@@ -141,4 +146,5 @@ def test_while_ray_is_away_pages_say_so_and_show_what_they_have(
     with reader.rerun():
         reader.main.get_by_role("button", name="Try again").click()
     reader.settle()
-    assert "python" in reader.reading
+    expect(answer(reader)).to_have_text("A: the animal. B: the language.")
+    assert reader.figure.is_visible()

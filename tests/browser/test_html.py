@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.saved import assert_asks_nobody
-from tests.browser.screens import DESK
+from tests.browser.screens import DESK, box
 
 if TYPE_CHECKING:
     from tests.browser.visit import Visit
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("page", ["meaning", "layers", "map"])
+@pytest.mark.parametrize(
+    ("page", "has_title"), [("meaning", True), ("layers", False), ("map", False)]
+)
 def test_a_chart_is_saved_and_opens_from_disk(
-    visit: Callable[..., Visit], page: str, tmp_path: Path
+    visit: Callable[..., Visit], page: str, has_title: bool, tmp_path: Path
 ) -> None:
+    """A chart without a title of its own has the finding above it."""
     here = visit(f"/{page}", **DESK)
     here.page.wait_for_selector(".stMain .js-plotly-plot .main-svg", timeout=120_000)
     here.settle()
@@ -37,9 +40,16 @@ def test_a_chart_is_saved_and_opens_from_disk(
     saved.on("pageerror", lambda error: asked.append(str(error)))
     saved.goto((tmp_path / "chart.html").as_uri())
     saved.wait_for_selector(".js-plotly-plot .main-svg")
-    assert saved.locator(".gtitle").first.text_content() == title
+    assert claim
+    if has_title:
+        assert saved.locator(".gtitle").first.text_content() == title
+        assert saved.locator(".claim").inner_text().split() == claim.split()
+    else:
+        assert saved.title().split() == claim.split()
+        heading = saved.get_by_role("heading", level=1)
+        assert heading.inner_text().split() == claim.split()
+        assert box(heading)["bottom"] <= box(saved.locator(".js-plotly-plot"))["y"]
     assert saved.locator(".js-plotly-plot").evaluate(points) == drawn
-    assert saved.locator(".claim").inner_text().split() == claim.split()
     assert "weights 53aa51172d14" in saved.locator(".passport").inner_text()
     assert saved.get_by_role("link", name="Contextlens").get_attribute("href") == here.page.url
     assert [url for url in asked if not url.startswith("file:")] == []

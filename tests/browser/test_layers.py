@@ -58,7 +58,7 @@ def test_every_look_fits_a_desk_and_typed_markup_is_text_there(
     visit: Callable[..., Visit],
 ) -> None:
     here = visit("/layers", **DESK)
-    picture_and_reading_are_in_the_first_screen(here)
+    finding_and_lines_are_in_the_first_screen(here)
     texts = Sentence(HOSTILE), *DEFAULT.sentences[1:]
     here.follow(looking("One token", ViewState(BUNDLED_ID, texts)))
     every_look_fits(here)
@@ -66,20 +66,24 @@ def test_every_look_fits_a_desk_and_typed_markup_is_text_there(
 
 def test_every_look_fits_a_dark_phone_which_cuts_no_button(visit: Callable[..., Visit]) -> None:
     here = visit("/layers", color_scheme="dark", **PHONE)
-    picture_and_reading_are_in_the_first_screen(here)
+    finding_and_lines_are_in_the_first_screen(here)
     for button in here.main.get_by_role("radio").all():
         assert box(button)["right"] <= 390, button.inner_text()
     every_look_fits(here)
 
 
-def picture_and_reading_are_in_the_first_screen(here: Visit) -> None:
+def finding_and_lines_are_in_the_first_screen(here: Visit) -> None:
+    finding = say("layers.one.title.far", layer=6, name="“python”", value=0.43).replace("**", "")
+    assert here.title == finding.removesuffix(".")
+    assert here.main.locator(".st-key-reading p.finding").inner_text() == finding
+    assert box(here.main.locator(".st-key-reading"))["bottom"] <= box(here.figure)["y"]
+    lines, bar = here.figure.locator(".nsewdrag").first, here.main.locator(".layer-bar")
+    assert box(lines)["bottom"] <= box(bar)["y"]
     height = here.page.viewport_size["height"]
-    assert here.title == say("layers.one.title.far", layer=6, name="“python”", value=0.43)
-    assert box(here.figure)["bottom"] < height
-    assert box(here.main.locator(".st-key-reading"))["y"] < height
+    assert box(bar)["bottom"] <= height
     if height == DESK["viewport"]["height"]:
-        assert box(here.figure)["y"] < 260
-        assert box(here.main.locator(".st-key-reading"))["bottom"] < height
+        assert box(here.figure)["y"] <= 430
+        assert box(here.main.locator(".st-key-reading_sure"))["bottom"] < height
 
 
 def every_look_fits(here: Visit) -> None:

@@ -30,7 +30,7 @@ PARTS = {
 
 def flow(focus: int = 1, steps: Sequence[SumStep] = STEPS) -> go.Figure:
     names = NAMES[: len(steps[0].rows)]
-    return sum_flow(steps, PARTS, names, title="A finding", focus=focus, first=10)
+    return sum_flow(steps, PARTS, names, focus=focus, first=10)
 
 
 @pytest.mark.parametrize("focus", range(3))

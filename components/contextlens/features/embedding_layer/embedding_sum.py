@@ -211,7 +211,6 @@ class EmbeddingSum(Panel):
             self.steps(),
             {name: part.of(window) for name, part in self.contributions.items()},
             self.labels[window],
-            title=str(self.title()),
             focus=self.focus - window.start,
             first=window.start,
         )

@@ -60,11 +60,12 @@ def picture(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -
 
 
 def _every_token(embedding: EmbeddingSum) -> None:
-    """Draw the sum as a flow, and its reading; a click on another row follows its token."""
+    """Draw the reading and the sum as a flow; a click on another row follows its token."""
+    kit.headline(*embedding.claims(), key="reading")
     kit.chart(embedding.figure(), key=_CHART, alt=embedding.alt(), on_select=_follow)
     if notes := embedding.notes():
         st.caption(" ".join(map(str, notes)))
-    kit.claims(embedding.claims(), sure=embedding.sure())
+    kit.claims([], sure=embedding.sure(), key="reading_sure")
     st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
 
 

@@ -16,13 +16,12 @@ from contextlens.core.schema import FloatArray
 from contextlens.features.embedding_layer.arithmetic import Contribution
 from contextlens.figures.theme import CATEGORICAL, INK, MUTED, SIGNED, SMALLEST, figure, plain
 
-_HEIGHT = 450
+_HEIGHT = 410
 _GAP = 0.045  # between two columns, with room for a sign on a phone
 _GRID, _SHARES = (0.2, 1.0), (0.0, 0.1)  # heights of the rows, and of the bars below them
 _MUTED_ROW = 0.35  # opacity of the tokens that are not followed
 _LEFT = 92  # pixels of the margin with the names
 _NAME = 12  # characters of a token
-_ONE_LINE = 46  # characters of a title that a phone has room for
 _INSIDE = 0.7  # the least share with room for its number inside its bar on a phone
 
 
@@ -48,7 +47,6 @@ def sum_flow(
     contributions: Mapping[str, Contribution],
     names: Sequence[str],
     *,
-    title: str,
     focus: int,
     first: int = 0,
 ) -> go.Figure:
@@ -61,7 +59,6 @@ def sum_flow(
         steps: the steps, all of the same tokens.
         contributions: the contribution of each part to these tokens.
         names: each token's name; a user's text, escaped here.
-        title: the finding.
         focus: the row of the followed token.
         first: the position of the first row's token in its text.
     """
@@ -99,13 +96,10 @@ def sum_flow(
         "barmode": "overlay",
         "bargap": 0,
         "hoverdistance": -1,
-        "margin": {"l": _LEFT, "r": 20, "t": 90, "b": 42},
+        "margin": {"l": _LEFT, "r": 20, "t": 50, "b": 42},
         "annotations": [*_heads(steps, domains, middles[focus]), _foot(steps)],
-        "title_y": 0.98,
-        "title_yanchor": "top",
     }
-    narrow = len(title) > _ONE_LINE
-    return figure(traces, layout, title=title, height=_HEIGHT, narrow=narrow)
+    return figure(traces, layout, title="", height=_HEIGHT)
 
 
 _HIDDEN = {"showgrid": False, "zeroline": False, "ticks": "", "showticklabels": False}

@@ -10,7 +10,7 @@ const EDGE = 16;
 const LARGEST = 1.5; // how far a small drawing is enlarged
 const WIDTH = LAYOUT.width - 2 * EDGE;
 const FONT = "Helvetica, Arial, sans-serif";
-const TITLE = { size: 18, line: 28, weight: 600, most: 1, opacity: 1 };
+const TITLE = { size: 18, line: 28, weight: 600, most: 2, opacity: 1 };
 const CLAIM = { size: 15, line: 20, weight: 400, most: 3, opacity: 1 };
 const CAPTION = { size: 10, line: 14, weight: 400, most: 6, opacity: 0.7 };
 const GAP = 10; // between the chart, the claim and the caption
@@ -32,6 +32,12 @@ export function subtitleOf(plot) {
 // A text of plotly's without its tags.
 function plain(text = "") {
   return new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
+}
+
+// The words around a picture. One without a title of its own has the page's finding as its title.
+export function titled(plot, view) {
+  if (titleOf(plot) || view.svg_title) return { ...view, title: "" };
+  return view.claim ? { ...view, title: view.claim, claim: "" } : view;
 }
 
 export function coloursOf(style) {
@@ -162,14 +168,16 @@ export async function asPng(svg) {
 // A page of its own that opens without a network: the chart as it is seen and still interactive, or
 // a drawing; claim, passport and a link back.
 export async function asHtml(plot, drawing, { ink, ground }, view) {
-  const title = titleOf(plot) || view.svg_title || view.title;
-  const { page, put } = newPage(title, STYLE(ink, ground), { hasScript: !drawing });
+  const { title, claim } = titled(plot, view);
+  const name = title || titleOf(plot) || view.svg_title;
+  const { page, put } = newPage(name, STYLE(ink, ground), { hasScript: !drawing });
+  if (title) put(page.body, "h1", title);
   if (drawing) {
     const svg = parsed(drawing);
     measured(svg);
     page.body.append(page.importNode(svg, true));
   } else put(page.body, "div", "", { id: "chart" });
-  put(page.body, "p", view.claim, { class: "claim" });
+  if (claim) put(page.body, "p", claim, { class: "claim" });
   put(page.body, "p", view.caption, { class: "passport" });
   if (view.link) put(page.body, "a", "Open this view in Contextlens", { href: view.link });
   if (!drawing) {
@@ -225,7 +233,7 @@ export function newPage(title, style, { hasScript = false } = {}) {
 
 const STYLE = (ink, ground) =>
   `body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: ${ink};` +
-  ` background: ${ground}; font-family: ${FONT}; } .claim { font-size: 1.25rem; }` +
+  ` background: ${ground}; font-family: ${FONT}; } h1, .claim { font-size: 1.25rem; }` +
   " svg { max-width: 100%; height: auto; overflow: visible; }" +
   " .passport { font-size: 0.75rem; white-space: pre-line; } a { color: inherit; }";
 

@@ -9,6 +9,7 @@ import {
   download,
   subtitleOf,
   svgBlob,
+  titled,
   titleOf,
 } from "./chart_files.js";
 import { make } from "./elements.js";
@@ -80,12 +81,6 @@ async function fileOf(format, plot, view, colours) {
   }
   const svg = await asSvg(plot, view.svg, colours, titled(plot, view));
   return format === "svg" ? svgBlob(svg) : asPng(svg);
-}
-
-// The words around a picture. One without a title of its own has the page's finding as its title.
-function titled(plot, view) {
-  if (titleOf(plot) || view.svg_title) return { ...view, title: "" };
-  return view.claim ? { ...view, title: view.claim, claim: "" } : view;
 }
 
 async function collect(root, plot, view, colours) {
