@@ -31,5 +31,5 @@ else:
     drawing.headline(answer, uses)
     page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
-    page.downloads(view, portrait, card, downloads)
+    page.downloads(view, portrait, card, uses, downloads)
     runtime.await_measures(card, covered_word(portrait.comparison), own)

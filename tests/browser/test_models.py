@@ -61,7 +61,7 @@ def area(reader: object) -> Locator:
 def is_on(reader: object, dims: int) -> None:
     """The page shows a model of this size, and no other's card stands there still."""
     card = reader.side.get_by_text("layers · ")
-    expect(card).to_have_text([re.compile(f"{dims} dims")])
+    expect(card).to_have_text([re.compile(f"{dims} numbers a word")])
 
 
 WEIGHTS = "model.safetensors"

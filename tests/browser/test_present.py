@@ -133,4 +133,6 @@ def test_a_phone_presents_too(visit: Callable) -> None:
     assert box(leave)["right"] <= here.page.viewport_size["width"]
     with here.rerun():
         leave.tap()
-    expect(here.main.get_by_role("button", name="Present")).to_be_visible()
+    expect(leave).to_have_count(0)
+    expect(here.main.get_by_role("tab", name="Numbers")).to_be_visible()
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []

@@ -37,7 +37,7 @@ def add(here: Visit, n: int) -> None:
 
 
 def views(here: Visit) -> Locator:
-    return here.main.locator(".report .view")
+    return here.main.locator(".report > .views > .view")
 
 
 def titles(here: Visit) -> list[str]:
@@ -56,12 +56,16 @@ def test_views_are_collected_edited_kept_and_saved(
 ) -> None:
     here = visit("/meaning", **DESK)
     drawn(here)
-    claim = here.main.locator(".st-key-reading p.said").inner_text()
-    first = here.title
+    finding = here.main.locator(".st-key-headline p.finding")
+    expect(finding).to_contain_text("A: ")  # the meanings have been looked up
+    here.settle()
+    claim, first = finding.inner_text(), here.title
+    matrix = here.main.get_by_role("figure").nth(1)
+    numbers = matrix.locator(".annotation-text").all_text_contents()
     add(here, 1)
     here.goto("/layers")
     drawn(here)
-    second = here.title
+    second = here.main.locator(".st-key-reading p.finding").inner_text()
     add(here, 2)
 
     here.goto("/report")
@@ -81,7 +85,7 @@ def test_views_are_collected_edited_kept_and_saved(
     here.main.get_by_role("button", name="Undo").click()
     expect(views(here)).to_have_count(2)
     check_html(here, saved(here, "Save as HTML"), tmp_path, claim)
-    check_notebook(saved(here, "Save as notebook"), claim)
+    check_notebook(saved(here, "Save as notebook"), claim, numbers)
     here.main.get_by_role("button", name="Empty the report").click()
     expect(here.main.get_by_text("Your report is empty.")).to_be_visible()
     here.main.get_by_role("button", name="Undo").click()
@@ -171,8 +175,8 @@ def check_html(here: Visit, text: str, folder: Path, claim: str) -> None:
     context.close()
 
 
-def check_notebook(text: str, claim: str) -> None:
-    """It is a valid notebook; what it computes is in the page's claim to the printed digit."""
+def check_notebook(text: str, claim: str, numbers: list[str]) -> None:
+    """It is valid, has the claim, and computes the page's numbers to the printed digit."""
     notebook = nbformat.reads(text, as_version=4)
     nbformat.validate(notebook)
     headings = [i for i, cell in enumerate(notebook.cells) if cell.source.startswith("## ")]
@@ -190,4 +194,5 @@ def check_notebook(text: str, claim: str) -> None:
         values[-1] for pair, values in cosines.items() if pair != ("A python", "B python")
     ]
     assert len(with_references) == 4
-    assert all(f"({value:.2f})" in claim for value in with_references)
+    assert all(f"{value:.2f}" in numbers for value in with_references)
+    assert any(claim in cell.source for cell in of_second)

@@ -27,6 +27,7 @@ root => {
   new MutationObserver(hear).observe(root, { subtree: true, childList: true, attributes: true });
 }
 """
+TABLET = {"viewport": {"width": 768, "height": 1024}, "has_touch": True}
 NO_CLIPBOARD = "() => Object.defineProperty(navigator, 'clipboard', { value: undefined })"
 
 
@@ -63,10 +64,10 @@ def test_a_click_copies_the_address_and_says_so(visit: Callable) -> None:
     assert copied == here.link()  # which test_history.py opens
 
 
-def test_a_phone_without_a_clipboard_selects_the_address_to_be_copied_by_hand(
+def test_a_tablet_without_a_clipboard_selects_the_address_to_be_copied_by_hand(
     visit: Callable,
 ) -> None:
-    here = visit("/meaning", **PHONE)
+    here = visit("/meaning", **TABLET)
     here.page.evaluate(NO_CLIPBOARD)
     here.main.get_by_role("button", name="Copy link").click()
     field = here.main.get_by_role("textbox", name="Press Ctrl+C to copy this address.")
@@ -79,6 +80,20 @@ def test_a_phone_without_a_clipboard_selects_the_address_to_be_copied_by_hand(
     here.page.keyboard.press("Escape")
     expect(field).not_to_be_visible()
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+
+
+def test_a_phone_selects_the_address_in_its_menu(visit: Callable) -> None:
+    here = visit("/meaning", **PHONE)
+    here.page.evaluate(NO_CLIPBOARD)
+    field = here.menu("Share").get_by_role("textbox", name="Address")
+    expect(field).to_have_value(here.page.url)
+    field.tap()
+    assert selected(here) == here.page.url
+    place = box(field)
+    assert place["x"] >= 0
+    assert place["right"] <= here.page.viewport_size["width"]
+    assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+    here.leave_menu()
 
 
 def test_a_desk_has_the_address_and_its_code_small_and_large(

@@ -76,15 +76,25 @@ def explain(portrait: Portrait, card: ModelCard) -> None:
 
 
 def downloads(
-    view: ViewState, portrait: Portrait, card: ModelCard, container: DeltaGenerator
+    view: ViewState,
+    portrait: Portrait,
+    card: ModelCard,
+    uses: NamedUses | None,
+    container: DeltaGenerator,
 ) -> None:
-    """The page's Download menu."""
+    """The page's Download menu; the finding of its picture names the meanings if they are known."""
     meaning = portrait.meaning
     at = say("meaning.at_layer", layer=portrait.layer)
     caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     scripts = snippets(portrait, card)
     with kit.downloads(
-        container, caption, page="meaning", chart=CHART, name=_FILE, snippets=scripts
+        container,
+        caption,
+        page="meaning",
+        chart=CHART,
+        name=_FILE,
+        snippets=scripts,
+        reading_key="reading" if uses is None else "headline",
     ):
         files(view, meaning.passport)
 

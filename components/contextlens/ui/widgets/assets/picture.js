@@ -84,10 +84,11 @@ async function fileOf(format, plot, view, colours) {
 }
 
 async function collect(root, plot, view, colours) {
-  const { title: page, claim, link, settings, cells, file } = view;
+  const { title: page, link, settings, cells, file } = view;
+  const { title: finding, claim } = titled(plot, view);
   const svg = await asSvg(plot, view.svg, colours);
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
-  const title = titleOf(plot) || view.svg_title || page;
+  const title = titleOf(plot) || view.svg_title || finding;
   const caption = [subtitleOf(plot), view.caption].filter(Boolean).join("\n");
   await add({ page, title, claim, caption, link, settings, cells, file, picture });
   say(root, "Added. ");
