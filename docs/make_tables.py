@@ -58,7 +58,7 @@ def heads_table(service: EncoderService, model: str, words: Sequence[str] = WORD
         losers = [i for i in np.argsort(changes, kind="stable") if changes[i] < 0]
         rows.append([
             place,
-            f"layer {layer}, head {head}",
+            f"layer {layer}, head {head + 1}",
             f"{changes.mean():+.4f}",
             f"{changes.mean() / mean_gap:+.1%}",
             f"{len(losers)} of {len(changes)}",
@@ -88,7 +88,7 @@ class HeadCosts(NamedTuple):
     changes: Doubles
 
     def dearest(self, n: int) -> list[tuple[int, int]]:
-        """The layer and head of the n heads whose absence lowers the mean gap most, worst first."""
+        """Layer (from 1) and head (from 0) of those whose absence lowers the mean gap most."""
         means = self.changes.mean(axis=0)
         order = np.argsort(means, axis=None, kind="stable")[:n]
         rows, heads = np.unravel_index(order, means.shape)

@@ -55,7 +55,7 @@ def test_the_tables_have_the_numbers_of_both_pages(
     layer, head = best[0]
     change = costs.changes[:, layer - 1, head]
     assert len(lines) == 2 + script.N_HEADS + 2
-    assert lines[2].startswith(f"| 1 | layer {layer}, head {head} | {change.mean():+.4f} |")
+    assert lines[2].startswith(f"| 1 | layer {layer}, head {head + 1} | {change.mean():+.4f} |")
     assert f"{(change < 0).sum()} of 2" in lines[2]
     assert f"{costs.gaps.mean():.4f}" in lines[-1]
     assert np.isfinite(costs.gaps).all()

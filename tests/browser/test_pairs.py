@@ -47,18 +47,25 @@ def computed(here: Visit) -> None:
     here.settle()
 
 
+def assert_headline_first(here: Visit, picture: str) -> None:
+    """The finding begins near the top, and the picture below its three lines."""
+    finding = box(here.main.locator("p.finding").first)
+    assert finding["y"] <= 260
+    assert finding["bottom"] <= box(here.main.locator(picture).first)["y"] <= 400
+
+
 def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visit]) -> None:
     here = visit("/pairs", **DESK)
     computed(here)
     assert here.reading.startswith("Wrong: the model calls these two uses")
-    assert box(here.main.locator(".use").first)["y"] <= 260
+    assert_headline_first(here, ".use")
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
     first = here.main.locator(".use").first.inner_text()
     here.click("Next")
     assert here.main.locator(".use").first.inner_text() != first
     here.back()
     expect(here.main.locator(".use").first).to_have_text(first)
-    here.choose("A file of pairs")
+    here.click("Add texts")
     file = {"name": "mine.csv", "mimeType": "text/csv", "buffer": pairs_file()}
     with here.rerun():
         here.main.locator("input[type=file]").set_input_files(file)
@@ -102,7 +109,7 @@ def test_a_click_on_a_point_shows_its_pair(visit: Callable[..., Visit]) -> None:
     here.page.wait_for_selector(SCATTER, timeout=SECONDS * 1000)
     here.settle()
     assert here.reading.startswith("The cosine at layer 6 follows your scores: Spearman 0.")
-    assert box(here.main.locator(SCATTER))["y"] <= 260
+    assert_headline_first(here, SCATTER)
     texts = here.main.locator(".use")
     before = texts.all_inner_texts()
     point = here.main.locator(f"{SCATTER} .point").first.bounding_box()

@@ -229,7 +229,7 @@ def test_a_desk_has_every_section_and_a_quiet_visit_of_every_example(visit: Call
         with here.rerun():
             token(here, "pet").click()
     for example in TOKEN_EXAMPLES:
-        here.main.get_by_role("button", name="Try", exact=True).click()
+        here.main.get_by_role("button", name="Examples", exact=True).click()
         with here.rerun():
             here.page.get_by_role("dialog").get_by_role("link", name=example.title).click()
         here.page.keyboard.press("Escape")
@@ -271,6 +271,7 @@ def every_section_fits_and_can_be_read(here: Visit, scheme: str) -> None:
     for section in SECTIONS:
         here.choose(section)
         assert here.page.evaluate(WIDER_THAN_ITSELF) == []
+        here.main.evaluate("main => main.scrollTo(0, 0)")
         assert here.page.evaluate(OVER_THE_TITLE) == []
         for each in (*tokens(here).all(), here.main.locator(".strip .line").first):
             assert box(each)["x"] >= 0
@@ -278,6 +279,7 @@ def every_section_fits_and_can_be_read(here: Visit, scheme: str) -> None:
     for text in (
         here.main.locator(".strip .line").first,
         token(here, "love").locator(".box"),
-        here.main.locator(".st-key-reading p"),
+        here.main.locator(".st-key-reading p.finding"),
+        here.main.locator(".st-key-reading p.more"),
     ):
         assert contrast(style(text, "color"), ground) > 7

@@ -91,7 +91,7 @@ def test_words_are_picked_looks_chosen_an_edit_compared_and_a_head_opened(
     here.main.locator(".st-key-why_heads").get_by_role("link").first.click()
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
     here.wait()
-    assert "head 4" in here.reading
+    assert "Head 4 of layer 6" in here.reading
 
 
 def test_it_fits_a_dark_phone(visit: Callable[..., Visit]) -> None:

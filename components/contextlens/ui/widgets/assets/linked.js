@@ -12,10 +12,18 @@ export class Linked {
     this.across = across;
     const along = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].filter((key) => !across[key]);
     [this.back, this.forth] = along;
-    root.addEventListener("pointerover", (event) => this.point(event.target));
-    root.addEventListener("pointerleave", () => this.show(this.picked));
+    this.keyed = false; // a key moved last, not the pointer
+    root.addEventListener("pointerover", (event) => this.keyed || this.point(event.target));
+    root.addEventListener("pointermove", (event) => {
+      if (this.keyed) this.point(event.target);
+      this.keyed = false;
+    });
+    root.addEventListener("pointerleave", () => this.keyed || this.show(this.picked));
     root.addEventListener("focusin", (event) => this.point(event.target));
-    root.addEventListener("focusout", () => this.show(this.picked));
+    root.addEventListener("focusout", () => {
+      this.keyed = false;
+      this.show(this.picked);
+    });
     root.addEventListener("click", (event) => this.onClick(event));
     root.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -60,6 +68,7 @@ export class Linked {
     const next = within(items, to);
     this.tabStop(next);
     next.focus({ preventScroll: true });
+    this.keyed = true; // what scrolls under a resting pointer is not pointed at
     const [area, box] = [this.area.getBoundingClientRect(), next.getBoundingClientRect()];
     if (box.top < area.top) this.area.scrollTop -= area.top - box.top;
     if (box.bottom > area.bottom) this.area.scrollTop += box.bottom - area.bottom;

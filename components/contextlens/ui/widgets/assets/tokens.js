@@ -18,10 +18,12 @@ export default function render(given) {
 class Strip {
   constructor(root) {
     this.root = root;
-    root.addEventListener("pointerover", (event) => this.light(event.target));
-    root.addEventListener("pointerleave", () => this.light(null));
+    this.keyed = false; // a key moved last, not the pointer
+    root.addEventListener("pointerover", (event) => this.keyed || this.light(event.target));
+    root.addEventListener("pointermove", (event) => this.keyed && this.point(event.target));
+    root.addEventListener("pointerleave", () => this.keyed || this.light(null));
     root.addEventListener("focusin", (event) => this.light(event.target));
-    root.addEventListener("focusout", () => this.light(null));
+    root.addEventListener("focusout", () => this.point(null));
     root.addEventListener("click", (event) => this.onClick(event));
     root.addEventListener("keydown", (event) => this.onKey(event));
   }
@@ -88,6 +90,11 @@ class Strip {
     if (piece && first) reveal(first.parentElement, first);
   }
 
+  point(target) {
+    this.keyed = false;
+    this.light(target);
+  }
+
   onClick(event) {
     const token = event.target.closest(".token") ?? this.of(event.target.closest(".piece"));
     if (token && this.pickable) this.pick(Number(token.dataset.position));
@@ -113,6 +120,7 @@ class Strip {
     const next = within(this.tokens, to);
     stopAt(this.tokens, next);
     next.focus();
+    this.keyed = true; // what it scrolls under a resting pointer is not pointed at
   }
 }
 
