@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from contextlens.content.examples import EXAMPLES
+from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT
+from contextlens.ui.widgets.comparison.controls import LINES
 from tests.browser.screens import (
     DESK,
     OVER_EACH_OTHER,
@@ -42,8 +44,10 @@ def test_both_pages_can_be_read_on_a_desk_and_nothing_jumps(visit: Callable) -> 
     here.main.get_by_role("link", name="See all numbers for these sentences").click()
     assert_fits_and_is_readable(here, "Meaning in context", "light")
     assert_first_screen(here, ".st-key-reading")
-    assert_names_of_lines_do_not_overlap(here)
+    assert_names_of_lines_do_not_overlap(here, 4)
     nothing_jumps_when_a_word_or_layer_is_chosen(here)
+    here.follow(f"/meaning?s={encode(LINES.put(DEFAULT, 'All'))}")
+    assert_names_of_lines_do_not_overlap(here, 6)
 
 
 def test_both_pages_can_be_read_on_a_dark_phone_and_used_there(visit: Callable) -> None:
@@ -78,7 +82,7 @@ def test_a_wide_window_is_used_up_to_1500_pixels(visit: Callable) -> None:
     here.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     here.settle()
     assert 1480 <= box(block)["width"] <= 1500
-    reading = box(here.main.locator(".st-key-reading p").first)
+    reading = box(here.main.locator(".st-key-reading p:not(.finding)").first)
     assert reading["width"] <= 46 * 16
 
 
@@ -110,9 +114,9 @@ def assert_first_screen(here: Visit, words: str) -> None:
     assert reading["bottom"] <= 900
 
 
-def assert_names_of_lines_do_not_overlap(here: Visit) -> None:
+def assert_names_of_lines_do_not_overlap(here: Visit, at_least: int) -> None:
     names = [box(label) for label in here.figure.locator(".annotation-text").all()]
-    assert len(names) >= 5
+    assert len(names) >= at_least
     edge = box(here.figure)["right"]
     for i, first in enumerate(names):
         assert first["right"] <= edge

@@ -193,6 +193,7 @@ class AttentionView(Panel):
                 head=selection.head + 1,
                 share=self.share,
                 even=self._even(self._column),
+                n=self.navigator.joins.size,
             )
         ]
         if self.verdict() in (JoinVerdict.ALSO, JoinVerdict.HARDLY):

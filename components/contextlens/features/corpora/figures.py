@@ -19,13 +19,12 @@ _BAR, _AROUND = 34, 64  # pixels of a corpus's bar, and of the title and the edg
 _ROOM = 1.45  # times the longest bar: the numbers stand behind the bars
 
 
-def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) -> go.Figure:
+def word_bars(rows: Sequence[WordRow], *, chosen: str, height: int) -> go.Figure:
     """Bars from the most frequent word down; if some words have senses, the others are grey.
 
     Args:
         rows: the words, at least one.
         chosen: the selected word, which alone is strong.
-        title: the finding.
         height: in pixels.
     """
     some = any(row.n_senses for row in rows)
@@ -37,7 +36,7 @@ def word_bars(rows: Sequence[WordRow], *, chosen: str, title: str, height: int) 
             _STRONG if row.word == chosen else _PALE if row.n_senses or not some else _GREY
             for row in rows
         ],
-        title=title,
+        title="",
         height=height,
     )
 
@@ -102,7 +101,7 @@ def _bars(
             "ticks": "",
         },
         "bargap": 0.3,
-        "margin": {"l": beside(names), "b": 12},
+        "margin": {"l": beside(names), "b": 12, **({} if title else {"t": 12})},
     }
     return figure([trace], layout, title=title, height=height)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say
+from contextlens.content.language import claim, say
 from contextlens.content.wording import escape, quoted, shortened
 from contextlens.core import ModelCard
 from contextlens.core.errors import AccessError, ContextlensError, CorpusError, ModelError
@@ -492,7 +492,7 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
 # --- The most frequent words of the selected corpus
 
 CHART = "corpora_chart"
-HEIGHT = 440
+HEIGHT = 400
 _RECOUNT_SECONDS = 8.0  # interval at which the words of a corpus are recounted while it is indexed
 
 
@@ -520,16 +520,17 @@ def _words(result: CorpusResult) -> None:
         waiting.placeholder(_nothing(result), height=HEIGHT)
         return
     rows, title = result.first, words_title(result.words, is_whole=result.is_whole)
+    claims = words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole)
+    kit.headline(escape(title), *claims, key="reading")
     if rows:
         kit.chart(
-            word_bars(rows, chosen=result.word, title=title, height=HEIGHT),
+            word_bars(rows, chosen=result.word, height=HEIGHT),
             key=CHART,
             alt=say("corpora.alt", title=title),
             on_select=_on_select(tuple(row.word for row in rows)),
         )
-    else:
-        st.info(title, icon=":material/info:")
-    kit.claims(words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole))
+    if 0 < sum(row.n_senses > 0 for row in rows) < len(rows):
+        kit.notes([claim("corpora.words.coloured")])
 
 
 def _nothing(result: CorpusResult) -> str:

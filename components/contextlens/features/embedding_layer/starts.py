@@ -94,7 +94,9 @@ class Starts(Panel):
     def claims(self) -> list[Claim]:
         """What another place changes, and one caution."""
         caution = untrained_caution(self.embedding.state)
-        number = claim(f"embedding_layer.starts.{self.verdict}", similarity=self.similarity)
+        names = {"first": self.starts[0].name, "last": self.starts[-1].name}
+        key = f"embedding_layer.starts.{self.verdict}"
+        number = claim(key, similarity=self.similarity, **names)
         return [number, *(caution or [claim("embedding_layer.starts.later")])]
 
     def sure(self) -> list[Claim]:

@@ -261,7 +261,7 @@ class SearchResult(Panel):
             return [claim("search.unreadable"), *alone]
         nearest = self.by_model[0]
         found = claim("search.nearest", cosine=nearest.cosine, median=self.median)
-        return [found, self._by_words()]
+        return [self._by_words(), found]
 
     def _by_words(self) -> Claim:
         if not content_words(self.query):

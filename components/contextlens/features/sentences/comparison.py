@@ -109,6 +109,12 @@ class Comparison(Panel):
         """The pair about which two ways disagree most."""
         return pair_to_read(self.cosines, self.poolings, self.names)
 
+    @property
+    def is_pair_apart(self) -> bool:
+        """True if the two sentences of the pair to read are known to differ in meaning."""
+        one, other = self.pair_to_read.pair
+        return self.meanings is not None and self.meanings[one] != self.meanings[other]
+
     @cached_property
     def hits(self) -> tuple[int, tuple[int, ...]]:
         """The number of sentences with another of their meaning, and those nearest to it by way."""
@@ -138,7 +144,11 @@ class Comparison(Panel):
             pooling=name_of(named),
             wrong=low,
         )
-        return [finding]
+        groups: dict[int, list[str]] = {}
+        for name, meaning in zip(self.names, self.meanings, strict=True):
+            groups.setdefault(meaning, []).append(name)
+        partners = ", ".join(listed_names(group) for group in groups.values() if len(group) > 1)
+        return [finding, claim("sentences.claim.partners", pairs=partners)]
 
     @property
     def main_ways(self) -> tuple[str, ...]:

@@ -156,8 +156,9 @@ def _picture(result: Comparison) -> None:
     left, right = st.columns([7, 4], gap="medium")
     with left:
         _matrices(result, result.main_ways, key="sentences_matrices")
-        st.caption(say("sentences.framed", first=result.pair_to_read.names[0],
-                       second=result.pair_to_read.names[1]))  # fmt: skip
+        first, second = result.pair_to_read.names
+        framed = "framed_apart" if result.is_pair_apart else "framed"
+        st.caption(say(f"sentences.{framed}", first=first, second=second))
     with right:
         if result.drawn is None:
             st.markdown(result.lines(range(len(result.sentences))))

@@ -117,7 +117,6 @@ def of_senses(uses: NamedUses) -> tuple[Claim, ...]:
 
 def margins(uses: NamedUses) -> Claim:
     """Return the number behind the sentences of `of_senses`."""
-    clear = [naming.margin for naming in uses.namings if naming.is_clear]
     unclear = [i for i, naming in enumerate(uses.namings) if not naming.is_clear]
     if unclear and uses.verdict is Verdict.SAME:
         return claim("answer.evidence.alike", cosine=uses.lowest_cosine, from_here=ONE_MEANING)
@@ -125,7 +124,7 @@ def margins(uses: NamedUses) -> Claim:
         first, second = uses.nearest_two(unclear[0])
         titles = {"first": _titled(uses, first), "second": _titled(uses, second)}
         return claim("answer.evidence.between", letter=uses.letters[unclear[0]], **titles)
-    return claim("answer.evidence.named", margin=min(clear), right=percent(RIGHT))
+    return claim("answer.evidence.named", right=percent(RIGHT))
 
 
 def source(uses: NamedUses | None) -> Claim | None:
