@@ -265,7 +265,7 @@ def test_the_bundled_model_is_read_whole(service: EncoderService) -> None:
     tree = build_tree(model)
     claims, _ = reading.anatomy_reading(tree, totals(model.parameters), model)
     assert [str(claim) for claim in [reading.anatomy_title(tree, tree), *claims]] == [
-        "**52%** of this model is its word list: 384 numbers for each of 30,522 word pieces. The "
+        "**52%** of this model is its word table: 384 numbers for each of 30,522 word pieces. The "
         "layers: 47%.",
         r"all\-MiniLM\-L6\-v2 has **22,713,216** parameters in 103 arrays.",
         "The word table holds **52%** of these learned numbers; all layers together hold **47%**.",

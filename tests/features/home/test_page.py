@@ -72,7 +72,7 @@ def test_the_page_says_what_this_is_and_shows_it_at_work(opened: Callable[[], An
     app = settled(app)
     assert said(app, "headline") == (
         "A: the animal. B: the language. "
-        "The thicker an arc or bar, the farther “python” moves when the model cannot see that word."
+        "The thicker the line from a word, the more that word shapes how the model reads “python”."
     )
     assert [row["says"][-1] for row in given(app, PICTURE)["rows"]] == [
         "“pet” moves “python” most",

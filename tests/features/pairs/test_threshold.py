@@ -347,7 +347,9 @@ def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
 
 
 def test_the_remarks_say_what_was_left_out_and_why_there_is_no_accuracy() -> None:
-    assert separated().remarks() == ["mine: 40 pairs of whole texts · mean of all tokens"]
+    assert separated().remarks() == [
+        "mine: 40 pairs of whole texts · mean of all tokens · 20 are used to set the threshold"
+    ]
     split = [TRAIN] * 20 + [TEST] * 15 + [NEITHER] * 5
     cosines = np.random.default_rng(0).uniform(0, 1, (1, 40))
     cosines[:, 0] = np.nan

@@ -530,7 +530,7 @@ def _words(result: CorpusResult) -> None:
             on_select=_on_select(tuple(row.word for row in rows)),
         )
     if 0 < sum(row.n_senses > 0 for row in rows) < len(rows):
-        kit.notes([claim("corpora.words.coloured")])
+        kit.notes([claim("corpora.coloured")])
 
 
 def _nothing(result: CorpusResult) -> str:

@@ -261,7 +261,8 @@ class SearchResult(Panel):
             return [claim("search.unreadable"), *alone]
         nearest = self.by_model[0]
         found = claim("search.nearest", cosine=nearest.cosine, median=self.median)
-        return [self._by_words(), found]
+        words = self._by_words()
+        return [words, found] if words.key == "search.without_any" else [found, words]
 
     def _by_words(self) -> Claim:
         if not content_words(self.query):
