@@ -135,7 +135,7 @@ def test_the_downloads_are_files_with_their_passport(
         assert arrays["token_cosines"].shape == (2, 7, 32)
     root = ET.fromstring(here.download("SVG"))
     texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert here.title in texts
+    assert "Forget the mask, and padding changes the words." in texts
     assert any("25 × [PAD]" in text for text in texts)
     assert "layer 6 · padded to 32 · mask off" in " ".join(texts)
     assert f"weights {lab.rows[0].padded.passport.checksum[:12]}" in " ".join(texts)

@@ -85,7 +85,6 @@ def assert_shows(app: AppTest, service: EncoderService, view: ViewState) -> None
     assert (cases.masked, cases.averaged) == (MASK.of(view), AVERAGE.of(view) == ALL)
     words = [cases.headline(), *cases.claims(), *batch_grid(masks).most()]
     assert reading(app) == " ".join(map(str, words)).replace("\\", "")
-    assert chart(app, BATCH)["layout"]["title"]["text"] == str(batch_grid(masks).title())
     assert chart(app, CASES)["layout"]["title"]["text"] == str(cases.title())
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from contextlens.content.examples import EXAMPLES
 from contextlens.ui.state.controls import (
+    TEXTS,
     choice,
     number,
+    of_example,
     sentence_choice,
     sentence_index,
     switch,
     text,
 )
-from contextlens.ui.state.view import DEFAULT, Sentence, Value, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, Value, ViewState, from_example
 
 COLOR = choice("masks", "color", ("Cosine", "Mask"))
 CUT = number("masks", "cut", between=(1, 512), default=128)
@@ -85,3 +90,11 @@ def test_the_first_sentence_stands_in_for_one_that_is_gone():
 def test_what_is_asked_is_told_even_where_it_is_not_allowed(value, asked):
     assert COLOR.asked(holding("color", value)) == asked
     assert COLOR.asked(DEFAULT) is None
+
+
+def test_an_example_keeps_the_model_and_the_texts_of_the_view() -> None:
+    before = replace(DEFAULT, model="in/use", controls={TEXTS: {"word": "bank"}, "map": {"x": 1}})
+    opened = of_example(EXAMPLES[1], before)
+    assert (opened.model, opened.controls) == ("in/use", {TEXTS: {"word": "bank"}})
+    assert opened.sentences == from_example(EXAMPLES[1]).sentences
+    assert not of_example(EXAMPLES[1], DEFAULT).controls

@@ -23,6 +23,7 @@ from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import of_example
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
@@ -125,7 +126,7 @@ def _open(key: str, option: int | None) -> None:
     n_plays, _ = session.kept(_PLAY) or (0, False)
     session.keep(_PLAY, (n_plays + 1, True))
     example = next(example for example in EXAMPLES if example.key == key)
-    session.write(from_example(example, view.model))
+    session.write(of_example(example, view))
 
 
 def _play_now() -> int:

@@ -136,14 +136,12 @@ class BatchGrid(Panel):
             "yaxis": self._position_axis(),
             "annotations": self._padding_labels(),
             "barmode": "overlay",
-            "margin": {"l": 66, "r": 8, "t": 66, "b": 60 if self._needs_scale else 8},
-            "title_y": 0.98,
-            "title_yanchor": "top",
+            "margin": {"l": 66, "r": 8, "t": 36, "b": 60 if self._needs_scale else 8},
         }
         traces = [self._tokens(), *self._padding()]
         if self._is_named:
             traces.append(self._bits())
-        return figure(traces, layout, title=str(self.title()), height=420)
+        return figure(traces, layout, title="", height=390)
 
     @property
     def _longest(self) -> int:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
+from contextlens.content.examples import Example
 from contextlens.content.language import say, table
-from contextlens.ui.state.view import MAX_SENTENCES, Value, ViewState, letter
+from contextlens.ui.state.view import MAX_SENTENCES, Value, ViewState, from_example, letter
 
 T = TypeVar("T", bound=Value)
 
@@ -182,6 +183,14 @@ TEXTS = "texts"
 """In place of a page: what the text pages share, see `ui.corpora.controls`."""
 TEXT_PAGES = ("map", "senses", "search", "pairs", "probe", "corpora")
 """The pages about one collection of texts."""
+
+
+def of_example(example: Example, view: ViewState) -> ViewState:
+    """Return the view that an example opens, with the model and the texts of the current one."""
+    kept = {TEXTS: view.controls[TEXTS]} if TEXTS in view.controls else {}
+    return replace(from_example(example, view.model), controls=kept)
+
+
 FRAME = "frame"
 PRESENT = switch(FRAME, "present")
 """Present mode: large type, and the picture and its claim alone."""

@@ -15,11 +15,11 @@ from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files import chooser
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import of_example
 from contextlens.ui.state.view import (
     MAX_SENTENCES,
     Sentence,
     ViewState,
-    from_example,
     last_content_word,
     retyped,
     shared_word,
@@ -31,7 +31,7 @@ from contextlens.ui.widgets.chips import GROUPS, Group
 def examples(view: ViewState, page: str) -> None:
     """Draw links that open the ready examples on this page."""
     for example in EXAMPLES:
-        opened = from_example(example, view.model)
+        opened = of_example(example, view)
         navigation.link(navigation.row(page), opened, label=example.title, icon=example.icon)
 
 
