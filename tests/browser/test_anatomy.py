@@ -15,7 +15,7 @@ from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 
 pytestmark = pytest.mark.browser
 
-WHOLE = "52% of this model is its word list: 384 numbers for each of 30,522 word pieces"
+WHOLE = "52% of this model is its word table: 384 numbers for each of 30,522 word pieces"
 
 
 def path(**controls: Any) -> str:
@@ -44,7 +44,7 @@ def test_parts_are_chosen_in_the_map_and_the_tree(visit: Callable) -> None:
 def it_opens_fits_and_picture_and_reading_are_in_the_first_screen(here: Any) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Anatomy")
     assert here.title == WHOLE
-    assert "is its word list" in here.reading
+    assert "is its word table" in here.reading
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     names = here.figure.locator("text.slicetext").all_text_contents()
     assert any("Word table" in name for name in names)

@@ -105,7 +105,7 @@ def the_keyboard_alone_walks_heads_and_tokens(here: Visit) -> None:
     expect(head(here, 2, 3)).to_be_focused()
     with here.rerun():
         here.page.keyboard.press("Enter")
-    assert "Head 3 of layer 2 takes" in said(here)
+    assert "Head 3 of layer 2, one of 72 such parts, takes" in said(here)
     token(here, "from", "python", 5).focus()
     here.page.keyboard.press("ArrowRight")
     expect(token(here, "to", "python", 5)).to_be_focused()

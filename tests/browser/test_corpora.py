@@ -64,7 +64,9 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
     expect(card).to_contain_text("ready to be searched", timeout=SECONDS * 1000)
     expect(card).to_contain_text(f"{N} texts · 240 words")
     here.settle()
-    assert here.title == f"No word occurs more often than “python”: {N} times, in 2 senses"
+    assert here.title == (
+        f"Small words aside, no word occurs more often than “python”: {N} times, in 2 senses"
+    )
     assert box(here.main.locator(".st-key-reading"))["bottom"] < DESK["viewport"]["height"]
 
     with here.rerun():
@@ -78,7 +80,7 @@ def test_from_upload_over_indexing_and_senses_to_export_and_deletion(
         here.page.mouse.click(bar["x"] + 5, (bar["y"] + bar["bottom"]) / 2)
     expect(here.main.locator(".st-key-reading")).not_to_contain_text("“python” occurs")
     here.reload()  # it is still there, and still the one that is looked at
-    assert here.title.startswith("No word occurs more often than “python”")
+    assert here.title.startswith("Small words aside, no word occurs more often than “python”")
     menu = here.menu("Export or delete")
     link = menu.get_by_role("link", name="Export as a Parquet file")
     address = link.evaluate("link => link.href")

@@ -32,7 +32,8 @@ def test_a_chart_is_saved_and_opens_from_disk(
     (tmp_path / "chart.html").write_bytes(here.download("HTML"))
     chart = here.main.locator(".js-plotly-plot").first
     title, drawn = here.title, chart.evaluate(points)
-    claim = " ".join(here.main.locator(".st-key-reading p.said").all_inner_texts())
+    finding = ".st-key-headline, .st-key-reading:has(p.finding)"
+    claim = here.main.locator(finding).locator("p.said").first.inner_text()
     context = here.page.context.browser.new_context()  # type: ignore[union-attr]
     asked: list[str] = []
     saved = context.new_page()

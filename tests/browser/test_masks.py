@@ -93,7 +93,7 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
     for right, below, told in (
         (0.75, 0.75, "Read the padding and average it in"),
         (0.75, 0.25, "Average the padding in"),
-        (0.25, 0.25, "With the mask on, padding changes nothing"),
+        (0.25, 0.25, "The mask lets the model skip the padding: nothing changes"),
     ):
         place = (area["x"] + area["width"] * right, area["y"] + area["height"] * below)
         here.page.mouse.move(*place)
@@ -106,7 +106,7 @@ def a_click_on_a_case_sets_both_switches(here: Visit) -> None:
 
 def the_first_screen_tells_the_story(here: Visit) -> None:
     assert here.title == "Mask on (1, 0): no token reads the padding"
-    assert "With the mask on, padding changes nothing." in here.reading
+    assert "The mask lets the model skip the padding: nothing changes." in here.reading
     assert box(here.figure)["y"] < 430
     assert box(here.main.locator(".st-key-reading p.said").first)["bottom"] <= 900
     assert_fits(here)

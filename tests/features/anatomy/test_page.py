@@ -56,7 +56,7 @@ def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -
     assert not app.exception
     assert app.title[0].value == "Anatomy"
     assert not [*app.error, *app.warning, *app.info]
-    assert "is its word list: 384 numbers for each of 30,522 word pieces" in reading(app)
+    assert "is its word table: 384 numbers for each of 30,522 word pieces" in reading(app)
     figure = chart(app, "anatomy_map_treemap")
     assert figure["data"][0]["type"] == "treemap"
     assert figure["data"][0]["values"][0] == 22_713_216
@@ -127,7 +127,7 @@ def test_no_control_of_an_address_breaks_it_and_the_number_of_tokens_changes_the
     broken = {"part": "no/such", "subject": "../etc", "section": "x", "drawing": "<b>", "array": 3}
     app = page(**broken, tokens=0, search="*[x](y)* $a$ <script>alert(1)</script>")
     assert not app.error
-    assert "of this model is its word list" in reading(app)
+    assert "of this model is its word table" in reading(app)
     app = field(app.number_input, TOKENS.key).set_value(512).run()
     work = table(app, "billion multiply-adds").set_index("model")["billion multiply-adds"]
     formula = 512 * 12 * (4 * 768**2 + 2 * 768 * 3072) + 2 * 12 * 512**2 * 768 + 768**2

@@ -40,6 +40,7 @@ from tests.support.pages import (
     plainly_said,
     press,
     reading,
+    said,
     settled,
     shown_view,
 )
@@ -143,8 +144,10 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert reading(app).startswith("Small words aside, “pitch” occurs most often: 60 times, in 4")
-    assert "**Ambiguous words** has **" in reading(app)
+    assert said(app, "headline") == (
+        "Small words aside, “pitch” occurs most often: 60 times, in 4 senses"
+    )
+    assert reading(app).startswith("**Ambiguous words** has **")
     rows = frame(app, "occurrences")
     assert {"word", "occurrences", "share of all words", "senses"} == set(rows.columns)
     assert set(ambiguous_corpus().labels["word"]) <= set(rows["word"])
@@ -155,7 +158,7 @@ def test_the_ready_made_words_are_there_at_first_sight(run: Callable[..., AppTes
 
 def test_a_word_of_the_address_is_looked_at_where_there_is_one() -> None:
     assert bold_words(opened(WORD.put(DEFAULT, "bank"))) == ["<b>bank</b>"]
-    first = reading(opened()).split("“")[1].split("”")[0]
+    first = said(opened(), "headline").split("“")[1].split("”")[0]
     assert bold_words(opened(WORD.put(DEFAULT, "no such word"))) == [f"<b>{first}</b>"]
 
 
@@ -227,7 +230,7 @@ def test_a_damaged_corpus_is_marked_and_the_others_work() -> None:
     assert "damaged" in plainly_said(app)
     assert f"corpora_show_{damaged}" in keys(app)
     app = press(app, f"corpora_show_{whole}")
-    assert "**whole.csv** has" in reading(app)
+    assert reading(app).startswith("**whole.csv** has")
     assert "The model of this corpus, made-up, is no longer on this machine" in plainly_said(app)
     app = press(press(press(app, f"corpora_show_{damaged}"), "corpora_delete"),
                 "corpora_delete_yes")  # fmt: skip
@@ -252,7 +255,7 @@ def test_a_file_is_shown_with_its_costs_and_kept_after_a_click() -> None:
     assert about.split == "split"
     assert about.indexing.layers == tuple(range(7))
     assert COLLECTION.asked(shown_view(app)) == name
-    assert "**mine.csv** has **" in reading(app)
+    assert reading(app).startswith("**mine.csv** has **")
     assert "12 texts · 66 words" in plainly_said(app)
     assert "all-MiniLM-L6-v2, layers 0 to 6, full precision" in plainly_said(app)
     assert "ready to be searched" in plainly_said(app)
@@ -490,7 +493,7 @@ def test_the_operator_s_files_are_indexed_once_for_all(
         app = settled(press(app, f"corpora_offered_{names['shared.csv']}"))
         about = store().about(names["shared.csv"])
         assert (about.state, about.has_targets) == ("done", True)
-        assert "“python” occurs most often: 12 times, in 2 senses" in reading(app)
+        assert "“python” occurs most often: 12 times, in 2 senses" in said(app, "headline")
         other = opened()  # anybody else
         assert "for everybody · ready to be searched" in plainly_said(other)
         other = press(other, f"corpora_show_{names['shared.csv']}")
@@ -531,5 +534,5 @@ def test_of_two_tabs_that_index_a_file_for_all_at_once_both_show_it(
         monkeypatch.setattr(changing, "create", store_first)
         app = settled(press(opened().run(), f"corpora_offered_{name}"))
         assert store().about(name).state == "done"
-        assert "“python” occurs most often: 12 times, in 2 senses" in reading(app)
+        assert "“python” occurs most often: 12 times, in 2 senses" in said(app, "headline")
         assert_whole(app)

@@ -124,7 +124,7 @@ def test_sentences_are_read_whole(service: EncoderService) -> None:
     assert [str(each) for each in (result.title(), *result.claims(), *result.sure())] == [
         "By layer 6, context has changed “python” a lot: similarity to its start **0.43** "
         "(unchanged: 1).",
-        "Thin lines: the other tokens. Grey: usual for two different ones (on average **0.05**).",
+        "Thin lines: other tokens. Grey: two different tokens (about **0.05**).",
         "Of the 5 words, “python” has changed least.",
         "Layer 6 changes it most.",
         "It does not move towards any one token.",

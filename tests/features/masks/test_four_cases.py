@@ -94,11 +94,11 @@ def test_they_are_read_whole(service: EncoderService) -> None:
         return " ".join(map(str, [cases.headline(), *cases.claims()])).replace("**", "")
 
     assert text(replace(cases, masked=True)) == (
-        "With the mask on, padding changes nothing. The mask tells the model to skip it. Without "
-        "the mask, sentence A is only 0.79 similar to A read alone (1: the same)."
+        "The mask lets the model skip the padding: nothing changes. Without the mask, A is only "
+        "0.79 similar to A read alone (1: the same)."
     )
     assert text(cases) == (
-        "Forget the mask, and padding changes the words. Sentence A is now 0.79 similar to A "
+        "Forget the mask, and padding changes the words. A is now 0.79 similar to A "
         "read alone (1: the same)."
     )
 

@@ -63,7 +63,7 @@ def test_the_installation_is_green_at_first_sight() -> None:
     app = opened("ready")
     assert not app.error
     claims = reading(app).replace("*", "")
-    assert "9 of 9 checks agree. One more needs bert-base-uncased." in claims
+    assert "9 of 9 checks agree. One more is for another model, bert-base-uncased." in claims
     assert len(chart(app, "proof_chart")["data"][0]["y"]) == 9  # as many rows as are counted
     assert say("proof.base.away", megabytes=441) in [c.value for c in app.caption]
 

@@ -521,7 +521,7 @@ def _words(result: CorpusResult) -> None:
         return
     rows, title = result.first, words_title(result.words, is_whole=result.is_whole)
     claims = words_claims(result.title, result.n_texts, result.words, is_whole=result.is_whole)
-    kit.headline(escape(title), *claims, key="reading")
+    kit.headline(escape(title))
     if rows:
         kit.chart(
             word_bars(rows, chosen=result.word, height=HEIGHT),
@@ -531,6 +531,7 @@ def _words(result: CorpusResult) -> None:
         )
     if 0 < sum(row.n_senses > 0 for row in rows) < len(rows):
         kit.notes([claim("corpora.coloured")])
+    kit.claims(claims)
 
 
 def _nothing(result: CorpusResult) -> str:

@@ -49,7 +49,7 @@ from contextlens.ui.panel import Panel
 
 _RISE = 0.1  # of a cosine to another token's starting vector, to be called a movement towards it
 _HEIGHT = 360
-_ABOVE, _BELOW = 16, 60  # pixels of the margins above and below the lines
+_ABOVE, _BELOW = 16, 70  # pixels of the margins above and below the lines
 _MAX_NAME_LENGTH = 14  # characters
 _MAX_VALUES = 7  # written along the chosen token's line
 _FEW_LINES = 40  # that can be told apart

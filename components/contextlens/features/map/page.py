@@ -85,6 +85,7 @@ from contextlens.ui.widgets.subject import subject_bar
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
+_AROUND = 110  # pixels of the finding above a map and the layers below it
 
 # --- Above the map: the mapped texts
 
@@ -171,7 +172,7 @@ def _drawn(
         task,
         cost,
         place=place,
-        height=HEIGHT,
+        height=HEIGHT + _AROUND,
         texts=WaitingTexts(
             begin=say("map.waiting.draw"),
             picture=say("map.place"),
