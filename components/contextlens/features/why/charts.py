@@ -171,7 +171,7 @@ def word_bars(
             "ticktext": rows,
             "range": [max(len(largest), _MIN_ROWS) - 0.5, -0.5],
         },
-        "margin": {"l": beside(rows), "r": 24, "b": 68},
+        "margin": {"l": beside(rows), "r": 24, "b": 72},
     }
     return titled(traces, layout, title=title)
 
