@@ -492,7 +492,7 @@ def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str)
 # --- The most frequent words of the selected corpus
 
 CHART = "corpora_chart"
-HEIGHT = 360
+HEIGHT = 350
 _RECOUNT_SECONDS = 8.0  # interval at which the words of a corpus are recounted while it is indexed
 
 

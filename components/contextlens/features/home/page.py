@@ -159,7 +159,8 @@ def story(
         "alike": say("home.alike.title"),
         "unrelated": say("home.alike.unrelated"),
     }
-    story_component(picture, says, alt=reading.in_words(picture), key="home_story")
+    with st.container(key="drawn_two" if len(picture.rows) > 1 else "drawn_one"):
+        story_component(picture, says, alt=reading.in_words(picture), key="home_story")
     layer_bar(view, picture.layers, followed=True, start=_play_now())
     _words(portrait, picture, answer, uses, ruler_of(portrait, ruler))
     if changes is None:
