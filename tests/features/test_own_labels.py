@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -38,6 +39,9 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def opened(view: ViewState, page: str = "meaning") -> AppTest:
     app = settled(framed(view, page))
+    while "Looking up the meanings" in plainly_said(app):
+        time.sleep(0.1)
+        app = settled(app.run())
     assert not app.exception
     return app
 

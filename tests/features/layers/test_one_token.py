@@ -122,8 +122,8 @@ def test_every_claim_is_what_the_numbers_show_and_none_is_dead() -> None:
 def test_sentences_are_read_whole(service: EncoderService) -> None:
     result = one_token(states_of(DEFAULT, service))
     assert [str(each) for each in (result.title(), *result.claims(), *result.sure())] == [
-        "By layer 6, “python” has changed a lot: **0.43** like its start (1: the same).",
-        "Thin lines: other tokens. Grey: two different tokens (about **0.05**).",
+        "By layer 6, “python” has changed a lot: similarity to its start **0.43** (1: unchanged).",
+        "Thin lines: other tokens. Grey: two different tokens (dotted: average, **0.05**).",
         "Of the 5 words, “python” has changed least.",
         "Layer 6 changes it most.",
         "It does not move towards any one token.",

@@ -96,7 +96,7 @@ def test_the_opening_numbers_are_those_measured_elsewhere(facts: dict[str, Any])
 def test_the_reading_says_the_numbers_that_are_shown() -> None:
     app = framed()
     said, folded = reading(app), everything_said(app)
-    assert said.startswith("Each use is nearest to labelled sentences of that meaning.")
+    assert said.startswith("“snake” is closer to ")
     shown = table(app).set_index(["first", "second"])["layer 6"]
     for pair in product(("A python", "B python"), ("snake", "programming")):
         assert f"**{shown[pair]:.2f}**" in folded

@@ -336,7 +336,8 @@ def test_shuffled_labels_seldom_make_a_layer_clear() -> None:
 
 def test_the_reading_is_one_claim_and_the_rest_is_folded() -> None:
     assert list(map(str, separated().claims())) == [
-        "Layer 1 judges **90%** of the 20 tested pairs correctly (always saying “different”: 50%)."
+        "At layer 1, similarity alone is right for **90%** of the 20 tested pairs (always saying "
+        "“different”: 50%)."
     ]
     assert str(separated().sure()[2]) == (
         "2 errors. “Different” pairs called “same”: 1; “same” pairs called “different”: 1."

@@ -192,6 +192,7 @@ def _show_word(word: str) -> None:
 # --- The data of a view
 
 _PLACE = "senses_progress"
+_AROUND = 110  # pixels of the finding above the map and the layers below it
 
 
 def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
@@ -208,7 +209,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     area = st.empty()  # in every run, else the browser sees the next element as new
     task, senses = reading_task(corpus, view), None
     job = None if task is None else _started(task)
-    with kit.placeholder(PAGE, height=HEIGHT):
+    with kit.placeholder(PAGE, height=HEIGHT + _AROUND):
         is_ready = job is None or waiting.shortly(job)
         if is_ready:
             error = None if job is None or job.was_stopped else job.exception()
@@ -218,7 +219,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     if job is not None and not is_ready:
         with area.container():
             waiting.follow(job, _PLACE, cancel="")
-            waiting.placeholder(say("senses.place"), height=HEIGHT)
+            waiting.placeholder(say("senses.place"), height=HEIGHT + _AROUND)
     if isinstance(senses, MissingWord):
         _missing(senses)
         return None

@@ -63,6 +63,7 @@ def test_a_similarity_between_the_ranges_is_usual_for_neither() -> None:
     assert ruler_reading(replace(shown(0.6), ranges=apart)).key == "ruler.fits.between"
 
 
+@pytest.mark.slow
 def test_above_095_is_not_usual_for_two_meanings_at_the_last_layer(ruler: Ruler) -> None:
     for word in ruler.words.tolist()[::16]:
         found = pair_on_ruler([word, word], 0.951, ruler, at=(6, "mean"), band=None)

@@ -77,15 +77,18 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
 
 
 def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
-    """Return the numbers behind the answer: one sentence, or one for each of two references."""
+    """Return the numbers behind the answer: of its senses, and of each of two references."""
     comparison = portrait.comparison
     pair, *others = comparison.pairs("sentences")
     if any(map(comparison.has_unknown, (pair, *others))):
         return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
+    is_plain = not (others or comparison.are_twins(pair))
+    found = (_closer(portrait, pair) if is_plain else None) or ()
+    closer = [closer_claim(comparison, leaning) for leaning in found]
     if uses is not None and of_senses(uses):
-        return [margins(uses)]
-    if not (others or comparison.are_twins(pair)):
-        return [closer_claim(comparison, leaning) for leaning in _closer(portrait, pair) or ()]
+        return [*closer, margins(uses)]
+    if is_plain:
+        return closer
     return meaning_in_context(comparison, portrait.layer, portrait.meaning.band)[:1]
 
 
