@@ -127,7 +127,7 @@ def test_the_ready_made_pairs_are_judged_at_once_at_every_layer() -> None:
     assert reading(app) != before
     assert pair_texts(app) == texts  # the same pair at every layer
     whole_file = said(app, "reading_whole")
-    assert "Layer 2" in whole_file
+    assert "At layer 2," in whole_file
     assert f"**{round(100 * rows['accuracy'][2])}%**" in whole_file
 
 
