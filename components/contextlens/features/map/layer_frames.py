@@ -92,21 +92,14 @@ def layers_scatter(
     """
     positions = _checked_layers(points, coordinates, layers, layer, trails)
     row = list(layers).index(layer)
-    inks = _trail_colors(points, color, trails)
     kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
     strength = 0.5 if len(trails) or stale else 1.0
     traces = point_traces(points, positions[row], color, chosen=marks.chosen, strength=strength)
     n_own = len(traces)
-    trail_names = [trail_label(marks, trail) for trail in trails]
     every_range = [map_ranges(layer_places) for layer_places in positions]
     ranges = every_range[row]
     where = sides(positions[row], marks.labels, ranges)
-    for trail, name, ink in zip(trails, trail_names, inks, strict=True):
-        trail_traces = _trail(positions[: row + 1, trail], name, ink, kind=kind, size=size)
-        trail_traces[-1]["textposition"] = where.get(trail, "top center")
-        traces += trail_traces
-    if trails:
-        traces[n_own + len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
+    traces += _trails(positions[: row + 1], trails, points, color, marks, where)
     shown_names = {} if narrow else names
     has_names = any(map(len, shown_names.values()))
     if has_names:
@@ -137,19 +130,45 @@ def layers_scatter(
     write_above(whole, title=titles[row], subtitle=subtitle, narrow=narrow)
     whole.layout.annotations = looks[layer]["annotations"]
     if plays:
-        paths = {n: positions[: i + 1] for i, n in enumerate(layers)}
         frames = {
-            n: _frame(traces, points, paths[n], color, trails, marks, ranges)
-            for n, ranges in zip(layers, every_range, strict=True)
+            n: _frame(traces, points, positions[: i + 1], color, trails, marks, every_range[i])
+            for i, n in enumerate(layers)
         }
-        for n, positions_there in zip(layers, positions, strict=True):
+        for n, places in zip(layers, positions, strict=True):
             if has_strays:
                 rows = np.asarray(strays.get(n, ()), dtype=np.int64)
-                frames[n].append({"type": kind, **axes_of(positions_there[rows])})
+                frames[n].append({"type": kind, **axes_of(places[rows])})
             if has_soft:
-                frames[n].append({"type": kind, **axes_of(positions_there)})
+                frames[n].append({"type": kind, **axes_of(places)})
         add_frames(whole, frames, layer, titles, looks=looks, narrow=narrow)
     return whole
+
+
+def _trails(
+    path: FloatArray,
+    trails: Sequence[int],
+    points: Points,
+    color: Coloring,
+    marks: MapMarks,
+    where: Mapping[int, str],
+) -> list[dict[str, Any]]:
+    """Return the traces of all trails up to the shown layer, the first with a row in the legend.
+
+    Args:
+        path: (n_layers, n_points, 2) the points' places up to the shown layer.
+        trails: the points.
+        points, color, marks: of the map.
+        where: the side of its point on which a trail's name stands.
+    """
+    kind, size = kind_of(points.n_points, 2), point_size(points.n_points)
+    traces: list[dict[str, Any]] = []
+    for trail, ink in zip(trails, _trail_colors(points, color, trails), strict=True):
+        own = _trail(path[:, trail], trail_label(marks, trail), ink, kind=kind, size=size)
+        own[-1]["textposition"] = where.get(trail, "top center")
+        traces += own
+    if traces:
+        traces[len(_PARTS) - 1] |= {"name": _WAY, "showlegend": True}
+    return traces
 
 
 def _checked_layers(
