@@ -137,7 +137,7 @@ def index(
     label: _Labels = None,
     model: _Model = "",
 ) -> None:
-    """Store a file as a corpus and index its words, for Corpora, Senses and searches."""
+    """Store a file as a corpus and index its words, for Texts, Senses and searches."""
     _check_memory_limit()
     from contextlens.core import BUNDLED_ID, Settings, open_service
     from contextlens.corpus.readers import to_corpus
@@ -160,7 +160,7 @@ def index(
     indexing.index(store, service, about.name, report)
     print(file=sys.stderr)
     stored = store.about(about.name)
-    print(f"{stored.title}: {stored.n_texts:,} texts are stored. The app has them under Corpora.")
+    print(f"{stored.title}: {stored.n_texts:,} texts are stored. The app has them under Texts.")
 
 
 def _check_memory_limit() -> None:

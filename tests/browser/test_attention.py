@@ -57,13 +57,13 @@ def test_heads_and_tokens_are_pointed_at_clicked_and_walked(visit: Callable[...,
     here.reload()
     assert (said(here), values(here, "from")) == seen
     here.back(2)
-    assert said(here).startswith("For “my”, one part of the model looks mostly at “python”.")
+    assert said(here).startswith("For “my”, one part of the model looks closely at “python”.")
     the_keyboard_alone_walks_heads_and_tokens(here)
 
 
 def the_first_screen_has_lines_heads_and_reading(here: Visit) -> None:
     expect(here.page.get_by_role("heading", level=1)).to_have_text("Attention")
-    assert said(here).startswith("For “my”, one part of the model looks mostly at “python”.")
+    assert said(here).startswith("For “my”, one part of the model looks closely at “python”.")
     assert values(here) == ["2%", "1%", "3%", "13%", "78%", "3%"]  # none of "i"
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     assert box(here.main.locator(".lines"))["y"] < 430

@@ -217,7 +217,7 @@ def test_the_opening_page_reads(service: EncoderService) -> None:
     attention = attention_on(service, special="Hide")
     claims = [attention.headline(), *attention.claims(), *attention.notes()]
     assert " ".join(map(str, claims)).replace("\\", "").replace("**", "") == (
-        "For “my”, one part of the model looks mostly at “python”. Head 2 of layer 4, one of 72 "
+        "For “my”, one part of the model looks closely at “python”. Head 2 of layer 4, one of 72 "
         "such parts, takes 78% of what it reads for “my” from “python” (an even share: 14%). "
         "Hidden: [CLS], [SEP]. The rows leave out attention to hidden tokens, so a row may sum to "
         "less than 1."
@@ -228,7 +228,7 @@ def test_a_head_says_which_one_links_the_two_words_more(service: EncoderService)
     nurse = Sentence("The nurse told the doctor that she was tired")
     chosen = {"side": "to", "token": 2, "other": 8}
     first = attention_on(service, nurse, **{**chosen, "other": 7})
-    assert str(first.headline()) == ("For “she”, one part of the model looks mostly at “nurse”.")
+    assert str(first.headline()) == ("For “she”, one part of the model looks closely at “nurse”.")
     assert str(first.claims()[0]).startswith(
         "Head 12 of layer 6, one of 72 such parts, takes **46%** of what it reads for “she” from"
     )

@@ -86,7 +86,7 @@ def test_the_page_opens_on_the_head_that_joins_two_words(
     app = open_(DEFAULT, PAGE)
     assert [title.value for title in app.title] == ["Attention"]
     assert_shows(app, attention_on(service).grid.weights)
-    assert "For “my”, one part of the model looks mostly at “python”." in everything_said(app)
+    assert "For “my”, one part of the model looks closely at “python”." in everything_said(app)
     assert component(app, "contextlens_lines")["picked"] == {"side": "from", "from": 3, "to": 5}
     assert component(app, "contextlens_heads")["chosen"] == [[4, 1]]
     assert component(app, "contextlens_heads")["listed"][0] == {
@@ -116,7 +116,7 @@ def test_a_click_on_one_side_leaves_the_choice_on_the_other() -> None:
     app = send_pick(app, "attention_lines", side="to", position=2)
     view = shown_view(app)
     assert (SIDE.of(view), TOKEN.of(view), OTHER.of(view)) == ("to", 2, 7)
-    assert "For “she”, one part of the model looks mostly at “nurse”." in everything_said(app)
+    assert "For “she”, one part of the model looks closely at “nurse”." in everything_said(app)
     assert component(app, "contextlens_heads")["chosen"] == [[6, 11]]
     assert component(app, "contextlens_lines")["picked"] == {"side": "to", "from": 7, "to": 2}
 

@@ -58,7 +58,9 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     with offered_files() as files:
         app = opened(view)
     found = everything_said(app)
-    assert said(app).startswith("The model finds **5** texts that a search by words misses.")
+    assert said(app).startswith(
+        "A search by words misses the **5** texts that the model puts nearest."
+    )
     assert "The nearest text is **0.48** alike to your query (1: the same)" in said(app)
     assert "no content word in common" in found
     assert "**By the model** (the mean of all tokens)" in found
