@@ -163,7 +163,7 @@ def test_a_file_has_the_chart_its_claim_and_its_passport(tmp_path: Path) -> None
     shown = show_layers("Is it *python* & <b>?", word="b")
     shown.write_html(tmp_path / "chart.html")
     page = (tmp_path / "chart.html").read_text(encoding="utf-8")
-    assert "“b” has changed a lot" in shown.claim
+    assert "context has changed “b” a lot" in shown.claim
     assert html.escape(shown.claim) in page
     assert shown.passport.checksum[:12] in page
     assert not re.search(r"<(script|link)[^>]*\b(src|href)=", page)  # nothing is fetched

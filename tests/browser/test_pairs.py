@@ -78,7 +78,7 @@ def test_a_file_is_uploaded_judged_read_and_downloaded(visit: Callable[..., Visi
     expect(here.main.get_by_role("figure", name=title)).to_be_visible()
     assert here.reading.startswith("Right: the model calls these two uses")
     here.to_layer(0)
-    expect(whole).to_contain_text("At layer 0, similarity alone is right for")
+    expect(whole).to_contain_text("Similarity alone gets")
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     here.choose("Every pair")
     expect(here.main.get_by_test_id("stDataFrame").filter(visible=True).first).to_be_visible()

@@ -83,7 +83,8 @@ def test_the_page_by_itself_opens_on_the_python_of_the_first_sentence(
     picture = chart(app, "layers_picture")
     np.testing.assert_allclose(picture["data"][0]["y"], states.measure.values[:, 5], atol=1e-4)
     assert said(app).startswith(
-        "By layer 6, “python” has changed a lot: similarity to its start **0.43** (1: unchanged)."
+        "By layer 6, context has changed “python” a lot: similarity to its start **0.43** "
+        "(1: unchanged)."
     )
     assert len(frame(app, "position")) == 7
     nearest = said(app, "reading_nearest")

@@ -117,7 +117,7 @@ def test_the_ready_made_pairs_are_judged_at_once_at_every_layer() -> None:
     assert not app.warning
     title = chart(app, "pairs_chart")["layout"]["title"]["text"]
     assert re.fullmatch(r"Layer \d, best in training: \d+% right", title)
-    assert "similarity alone is right for" in said(app, "reading_whole")
+    assert "Similarity alone gets" in said(app, "reading_whole")
     assert len(numbers(app)) == 7
     assert "The threshold was learned from" in plainly_said(app)
     assert app.button(key="pairs_back").disabled != app.button(key="pairs_next").disabled
@@ -415,7 +415,7 @@ def test_names_of_labels_are_offered_to_be_sorted_into_same_and_different() -> N
     n = len(rows) - 20
     assert f"**mine.csv** · {n} pairs" in plainly_said(app)
     assert "20 pairs were left out, as you chose: “neutral”." in plainly_said(app)
-    assert "similarity alone is right for" in said(app, "reading_whole")
+    assert "Similarity alone gets" in said(app, "reading_whole")
     before = shown_view(app)
     assert PAIR_COLUMNS.of(before).endswith(",01-")
     menu = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_meaning_2", str(b.key)))

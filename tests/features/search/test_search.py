@@ -150,8 +150,8 @@ def test_a_word_that_the_model_cannot_read_is_found_by_words_alone(service: Enco
     assert not searched(service, "a", ("the", "of")).by_words
     alone = searched(service, "a bat", ("The owl",))
     assert str(alone.claims()[0]) == (
-        f"The nearest text is **{number(alone.by_model[0].cosine)}** alike to your query "
-        f"(1: the same); half of the texts have {number(alone.median)} or less."
+        f"The nearest text has a similarity of **{number(alone.by_model[0].cosine)}** to your query "
+        f"(1: the same; a typical text here: {number(alone.median)})."
     )
 
 

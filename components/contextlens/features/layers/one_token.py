@@ -52,6 +52,7 @@ _HEIGHT = 360
 _ABOVE, _BELOW = 16, 70  # pixels of the margins above and below the lines
 _MAX_NAME_LENGTH = 14  # characters
 _MAX_VALUES = 7  # written along the chosen token's line
+_MAX_NAMED = 10  # lines whose names have room at their ends
 _FEW_LINES = 40  # that can be told apart
 
 
@@ -107,7 +108,7 @@ class OneToken(Panel):
         return claim(key, layer=self.layer, value=value, **numbers)
 
     def claims(self) -> list[Claim]:
-        """Return the yardstick of its similarity to the start, or else its value at the layer."""
+        """Return its rank and the yardstick of its similarity, or else its value at the layer."""
         measured, layer, labels = self.measure, self.layer, self.labels
         claims = text_cautions(measured, labels)
         token = placed(labels[self.position], self.position, labels)
@@ -116,7 +117,7 @@ class OneToken(Panel):
         elif measured.kind == "start":
             if measured.chance is not None and layer > 0:
                 usual = float(measured.chance.mean[measured.row(layer)])
-                claims.append(claim("layers.one.start", chance=usual))
+                claims += [*self._rank(), claim("layers.one.start", chance=usual)]
         else:
             value = float(measured.values[measured.row(layer), self.position])
             numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
@@ -129,11 +130,11 @@ class OneToken(Panel):
         return claims + training_cautions(self.training)
 
     def sure(self) -> list[Claim]:
-        """Return its rank among the words, its largest step and the token that it moves towards."""
+        """Return its largest step and the token that it moves towards."""
         layer, measured = self.layer, self.measure
         if measured.kind != "start" or layer not in measured.layers or layer == 0:
             return []
-        claims = self._rank()
+        claims = []
         if len(self.steps.layers) > 1:
             verdict, peak = self._peak(self.steps)
             claims.append(claim(f"layers.one.step{verdict}", **peak))
@@ -159,14 +160,13 @@ class OneToken(Panel):
         own = np.flatnonzero(self.measure.own_mask).tolist()
         if self.position not in own or len(own) < 3:
             return []
-        token = placed(self.labels[self.position], self.position, self.labels)
         unit = "words" if self.are_words else "tokens"
         cosines = self.measure.values[self.measure.row(self.layer), own].tolist()
         if self.measure.are_even(cosines):
             return []
         for end, sign in (("least", 1), ("most", -1)):
             if [own[i] for i in self.measure.leaders(cosines, sign)] == [self.position]:
-                return [claim(f"layers.one.rank.{unit}.{end}", n=len(own), token=token)]
+                return [claim(f"layers.one.rank.{unit}.{end}", n=len(own))]
         return []
 
     def _peak(self, measured: Measure) -> tuple[str, dict[str, Any]]:
@@ -230,7 +230,8 @@ class OneToken(Panel):
         names, scale = token_names(self.labels), self._scale()
         others = [i for i in range(len(names)) if i != self.position]
         towards = self._towards() if measured.layers else None
-        named = [self.position] if towards is None else [self.position, towards]
+        few = others if len(others) < _MAX_NAMED else [] if towards is None else [towards]
+        named = [self.position, *few]
         notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
         frames = {n: self._way_to(n) for n in layers}
         looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}

@@ -53,8 +53,8 @@ class OnePair(Panel):
         if thresholds is not None:
             cut = float(thresholds[self.number])
             stretches = [
-                Stretch(say("pairs.pair.different"), scale[0], cut, _DIFFERENT_TINT),
-                Stretch(say("pairs.pair.same"), cut, scale[1], _SAME_TINT),
+                Stretch(say("pairs.pair.different", cut=cut), scale[0], cut, _DIFFERENT_TINT),
+                Stretch(say("pairs.pair.same", cut=cut), cut, scale[1], _SAME_TINT),
             ]
         else:
             stretches = [] if random is None else [Stretch(say("pairs.pair.random"), *random)]

@@ -454,10 +454,8 @@ class LabelledPairs(PairsAtLayer):
         case = "one" if judgement.n == 1 else case
         finding = claim(
             f"pairs.claim.{case}",
-            layer=self.layer,
             n=judgement.n,
             accuracy=self.accuracy,
-            commonest=judgement.commonest,
             baseline=judgement.majority,
         )
         return [finding, claim("pairs.claim.caution")] if self.pairs.has_words else [finding]
@@ -472,6 +470,7 @@ class LabelledPairs(PairsAtLayer):
         case = "errors" if n_wrong else "no_errors"
         return [
             claim("pairs.sure.interval", n=judgement.n, low=low, high=high),
+            claim("pairs.sure.guessing", commonest=judgement.commonest),
             claim(f"pairs.sure.{judgement.how}", n=judgement.n_train, **how),
             *self.repeated_texts(judgement.rows),
             claim(f"pairs.sure.{case}", n=n_wrong, called=n_wrong - n_missed, missed=n_missed),

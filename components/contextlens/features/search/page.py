@@ -73,7 +73,7 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
     left, right = st.columns(2, gap="medium")
     with left:
         if result.is_read:
-            st.markdown(say("search.by_model", pooling=result.way))
+            st.markdown(say("search.by_model_lit" if result.has_shares else "search.by_model"))
         for hit in result.by_model:
             _card(hit, "model")
     with right:
@@ -82,7 +82,7 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
         for hit in result.by_words:
             _card(hit, "words")
     if result.is_read:
-        st.caption(" ".join(map(str, result.captions())))
+        st.caption(str(result.caption()))
     kit.tabs(
         lambda: kit.table(result.rows(), key="search_hits", exact=["cosine", "TF-IDF"]),
         lambda: kit.under_the_hood(

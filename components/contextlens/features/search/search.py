@@ -171,13 +171,13 @@ class Hit:
         if by_words and not self.rank:
             return claim("search.word_hit_alone", score=self.word_score)
         if by_words:
-            return claim("search.word_hit", score=self.word_score, rank=self.rank)
+            return claim("search.word_hit", rank=self.rank)
         if not self.word_rank:
             return claim("search.new_hit", cosine=self.cosine)
         return claim("search.hit", cosine=self.cosine, rank=self.word_rank)
 
     def closest_words(self) -> str:
-        """The best matches in words."""
+        """The best matches in words, each with the cosine of the two words; "" if there is none."""
         matches = [
             say(
                 "search.match",
@@ -187,17 +187,18 @@ class Hit:
             )
             for match in self.matches
         ]
-        return " · ".join(matches)
+        return say("search.closest", matches=" · ".join(matches)) if matches else ""
 
     def highlighted(self) -> str:
         """The text as HTML, its words tinted by their shares in the similarity."""
         largest = max((share for _, share in self.shares), default=0.0)
         pieces, at = list[str](), 0
         for (start, end), share in sorted(self.shares):
-            if start < at or share <= 0 or start >= MAX_CARD_CHARACTERS:
+            word = html.escape(self.text[start:end])
+            is_drawn = share > 0 and any(map(str.isalnum, word))
+            if start < at or not is_drawn or start >= MAX_CARD_CHARACTERS:
                 continue
             percent = round(100 * _MAX_OPACITY * share / largest)
-            word = html.escape(self.text[start:end])
             pieces.append(html.escape(self.text[at:start]))
             pieces.append(
                 '<span style="border-radius:0.25rem;background:color-mix(in srgb, '
@@ -274,13 +275,9 @@ class SearchResult(Panel):
             return claim(f"search.{'without_any' if without else 'with_word'}", n=n)
         return claim("search.without_word", n=without, total=n)
 
-    def captions(self) -> list[Claim]:
-        """What the numbers below the texts are."""
-        among = claim("search.among", n=self.n)
-        tinted = [claim("search.lit")] if self.has_shares else []
-        has_matches = any(hit.matches for hit in (*self.by_model, *self.by_words))
-        closest = [claim("search.closest")] if has_matches else []
-        return [among, *tinted, *closest]
+    def caption(self) -> Claim:
+        """How many texts were searched, and in what way."""
+        return claim("search.among", n=self.n, way=self.way)
 
     def notes(self) -> list[Claim]:
         """The prompts, and what the model cannot read of the query."""
