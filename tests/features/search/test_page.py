@@ -59,11 +59,12 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
         app = opened(view)
     found = everything_said(app)
     assert said(app).startswith(
-        "A search by words misses the **5** texts that the model puts nearest."
+        "None of the **5** nearest texts has a main word of your query, so a search by words "
+        "misses them."
     )
-    assert "The nearest text is **0.48** alike to your query (1: the same)" in said(app)
+    assert "The nearest text has a similarity of **0.48** to your query (1: the same" in said(app)
     assert "no content word in common" in found
-    assert "**By the model** (the mean of all tokens)" in found
+    assert "Vector of a text: the mean of all tokens." in found
     assert b"A bat can eat its own weight" in files["search.csv"]()
     unread = opened(QUERY.put(view, "\N{SLIGHTLY SMILING FACE}"))
     assert said(unread) == say("search.unreadable")
@@ -87,15 +88,15 @@ def test_a_recipe_that_is_more_than_the_mean_is_the_default_and_the_mean_can_be_
     with app_settings(ALLOW_DOWNLOADS="0", **settings):
         app = opened(view)
         found = everything_said(app)
-        assert "**By the model** (the model's own recipe)" in found
+        assert "Vector of a text: the model's own recipe." in found
         assert "before your query" in found
-        assert "The bluer a word" not in found
+        assert "the bluer a word" not in found
         app = settled(field(app.selectbox, BY.key).set_value("mean").run())
         assert not app.exception
         found = everything_said(app)
-        assert "**By the model** (the mean of all tokens)" in found
+        assert "Vector of a text: the mean of all tokens." in found
         assert "before your query" not in found
-        assert "The bluer a word" in found
+        assert "the bluer a word" in found
 
 
 def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:

@@ -150,8 +150,8 @@ def test_a_word_that_the_model_cannot_read_is_found_by_words_alone(service: Enco
     assert not searched(service, "a", ("the", "of")).by_words
     alone = searched(service, "a bat", ("The owl",))
     assert str(alone.claims()[0]) == (
-        f"The nearest text has a similarity of **{number(alone.by_model[0].cosine)}** to your query "
-        f"(1: the same; a typical text here: {number(alone.median)})."
+        f"The nearest text has a similarity of **{number(alone.by_model[0].cosine)}** to your "
+        f"query (1: the same; a typical text here: {number(alone.median)})."
     )
 
 

@@ -38,11 +38,28 @@ def test_ways_disagree_about_the_pair_whose_rank_differs_most() -> None:
     pair = pair_to_read(np.stack([one, other]), ("cls", "mean"), "ABC")
     assert (pair.pair, pair.ranks, pair.cosines) == ((0, 1), [1, 3], [0.9, 0.2])
     assert [str(claim) for claim in pair.claims()] == [
-        "**Read this pair:** A and B, number 1 of 3 by [CLS], number 3 by the mean of all tokens"
+        "**Read this pair:** A and B are number **1** of 3 by the first token [CLS], but number "
+        "**3** by the mean of all tokens."
     ]
     same = pair_to_read(np.stack([one, 2 * one]), ("cls", "mean"), "ABC")
     assert same.all_agree
     assert [str(claim) for claim in same.claims()] == ["**The pair A and B**"]
+
+
+def test_frames_mark_the_nearest_sentences_and_are_green_where_these_mean_the_same(
+    service: EncoderService,
+) -> None:
+    card = service.load(BUNDLED_ID)
+    random = encode_texts(["One.", "Two things.", "Three."], card, service)
+    result = comparison(DEFAULT, card, service, random)
+    assert result is not None
+    for pooling, n_right in (("mean", 4), ("cls", 2)):
+        at = result.poolings.index(pooling)
+        others = result.cosines[at] - 2 * np.eye(6)
+        shapes = result.matrix(at).layout.shapes
+        rows, columns = ([int(s[end] + 0.5) for s in shapes] for end in ("y0", "x0"))
+        assert (rows, columns) == ([0, 1, 3, 4], others.argmax(axis=1)[[0, 1, 3, 4]].tolist())
+        assert [s.line.color for s in shapes].count("#009E73") == n_right
 
 
 def test_transformers_and_sentence_transformers_give_the_pages_cosines(

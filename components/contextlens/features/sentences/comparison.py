@@ -109,19 +109,26 @@ class Comparison(Panel):
         """The pair about which two ways disagree most."""
         return pair_to_read(self.cosines, self.poolings, self.names)
 
-    @property
-    def is_pair_apart(self) -> bool:
-        """True if the two sentences of the pair to read are known to differ in meaning."""
-        one, other = self.pair_to_read.pair
-        return self.meanings is not None and self.meanings[one] != self.meanings[other]
-
     @cached_property
     def hits(self) -> tuple[int, tuple[int, ...]]:
-        """The number of sentences with another of their meaning, and those nearest to it by way."""
+        """The number of sentences with a partner, and by way, those nearest to it."""
+        partnered = self._partnered.tolist()
+        by_way = [self._nearest(at) for at in range(len(self.poolings))]
+        return len(partnered), tuple(sum(way[i][1] for i in partnered) for way in by_way)
+
+    @property
+    def _partnered(self) -> NDArray[np.int64]:
+        """The sentences of which another one means the same."""
         codes = np.array(self.meanings or range(len(self.sentences)))
-        has_other = (codes[:, None] == codes).sum(axis=1) > 1
-        right = [codes[nearest(cosines)] == codes for cosines in self.cosines]
-        return int(has_other.sum()), tuple(int((r & has_other).sum()) for r in right)
+        return np.flatnonzero((codes[:, None] == codes).sum(axis=1) > 1)
+
+    def _nearest(self, at: int) -> list[tuple[int, bool]]:
+        """The nearest other sentence of each by one way, and True if it means the same."""
+        codes, closest = (
+            np.array(self.meanings or range(len(self.sentences))),
+            nearest(self.cosines[at]),
+        )
+        return list(zip(closest.tolist(), (codes[closest] == codes).tolist(), strict=True))
 
     def claims(self) -> list[Claim]:
         """The finding about the sentences.
@@ -221,8 +228,12 @@ class Comparison(Panel):
         return "  \n".join(lines)
 
     def matrix(self, at: int) -> go.Figure:
-        """The cosines of every pair of sentences by one way; the pair to read has a frame."""
-        cosines, (low, high), pair = self.cosines[at], self.scale, self.pair_to_read.pair
+        """The cosines of every pair of sentences by one way.
+
+        Frames mark the pair to read; or, where meanings are known, the nearest sentence of each
+        that has a partner.
+        """
+        cosines, (low, high) = self.cosines[at], self.scale
         is_numbered = len(self.names) <= _MAX_NUMBERED
         depths = (cosines - low) / (high - low)
         is_high = np.array([[ink_on(depth) == GROUND for depth in row] for row in depths.tolist()])
@@ -255,10 +266,17 @@ class Comparison(Panel):
             "xaxis": {**axis, "side": "bottom"},
             "yaxis": {**axis, "autorange": "reversed"},
             "margin": {"l": 28, "r": 8, "t": 36, "b": 40},
-            "shapes": [_frame(i, j) for i, j in (pair, pair[::-1])],
+            "shapes": self._frames(at),
         }
         title, height = self.title(self.poolings[at]), matrix_height(len(self.names))
         return figure(traces, layout, title=title, height=height, narrow=True)
+
+    def _frames(self, at: int) -> list[dict[str, Any]]:
+        if self.meanings is None:
+            one, other = self.pair_to_read.pair
+            return [_frame(i, j, CATEGORICAL[1]) for i, j in ((one, other), (other, one))]
+        closest = {i: self._nearest(at)[i] for i in self._partnered.tolist()}
+        return [_frame(i, j, CATEGORICAL[2 if ok else 3]) for i, (j, ok) in closest.items()]
 
     def drawing(self) -> str:
         """All matrices on one drawing, to be saved as a picture."""
@@ -333,10 +351,10 @@ class Comparison(Panel):
         return snippets
 
 
-def _frame(row: int, column: int) -> dict[str, Any]:
+def _frame(row: int, column: int, color: str) -> dict[str, Any]:
     """A line around a cell."""
     ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return {"type": "rect", **ends, "line": {"color": CATEGORICAL[1], "width": 3}}
+    return {"type": "rect", **ends, "line": {"color": color, "width": 3}}
 
 
 def matrix_height(n: int) -> int:

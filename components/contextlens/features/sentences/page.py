@@ -157,7 +157,7 @@ def _picture(result: Comparison) -> None:
     with left:
         _matrices(result, result.main_ways, key="sentences_matrices")
         first, second = result.pair_to_read.names
-        framed = "framed_apart" if result.is_pair_apart else "framed"
+        framed = "framed" if result.meanings is None else "framed_nearest"
         st.caption(say(f"sentences.{framed}", first=first, second=second))
     with right:
         if result.drawn is None:
@@ -170,6 +170,9 @@ def _picture(result: Comparison) -> None:
     if others and not session.is_presented():
         with st.expander(say("sentences.others")):
             _matrices(result, others, key="sentences_other_matrices")
+            pair, exact = result.pair_to_read, [say("sentences.pair.cosine")]
+            st.markdown(say("sentences.pair.only", first=pair.names[0], second=pair.names[1]))
+            kit.table(pair.rows(), key="sentences_pair_table", exact=exact)
 
 
 def _matrices(result: Comparison, poolings: Sequence[str], *, key: str) -> None:
@@ -189,8 +192,6 @@ def _pair(result: Comparison) -> None:
             st.markdown(str(claim))
         if result.drawn is not None:
             st.markdown(result.lines(pair.pair))
-        exact = [say("sentences.pair.cosine")]
-        kit.table(pair.rows(), key="sentences_pair_table", exact=exact)
 
 
 def _accuracy(view: ViewState, card: ModelCard) -> None:
