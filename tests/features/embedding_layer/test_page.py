@@ -105,7 +105,8 @@ def test_it_opens_on_one_word_in_several_sentences() -> None:
     app = opened()
     assert said(app).startswith("“python” brings the same numbers into every sentence.")
     assert len(chart(app, CHART)["data"]) == 9  # three sentences, three columns
-    assert "Sentence C is an example" in everything_said(app)
+    notes = [note["text"] for note in chart(app, CHART)["layout"]["annotations"]]
+    assert "<b>C</b> (our example)  The word python stands here" in notes
 
 
 def test_widgets_write_the_view() -> None:

@@ -105,13 +105,9 @@ class Starts(Panel):
         return [claim(f"embedding_layer.starts.place_{parts}"), *self.embedding.sure()]
 
     def notes(self) -> list[Claim]:
-        """The colours, and whose sentence the last one is."""
-        first = self.starts[0]
-        shown, n = min(N_STRIPES, len(first.word)), len(first.word)
-        notes = [claim("embedding_layer.starts.stripes", shown=shown, n=n)]
-        if self.starts[-1].is_example:
-            notes.append(claim("embedding_layer.starts.example", name=self.starts[-1].name))
-        return notes
+        """The colours."""
+        n = len(self.starts[0].word)
+        return [claim("embedding_layer.starts.stripes", shown=min(N_STRIPES, n), n=n)]
 
     def alt(self) -> str:
         """A description of the picture."""
@@ -160,7 +156,8 @@ class Starts(Panel):
 
     def _names(self) -> Iterator[dict[str, Any]]:
         for row, start in enumerate(self.starts):
-            text = f"<b>{start.name}</b>  {plain(start.text, _SENTENCE)}"
+            whose = f" ({say('embedding_layer.starts.example')})" if start.is_example else ""
+            text = f"<b>{start.name}</b>{whose}  {plain(start.text, _SENTENCE)}"
             yield _note(text, 0, row - 0.27, xanchor="left", yanchor="bottom")
 
     def _signs(self) -> Iterator[dict[str, Any]]:
