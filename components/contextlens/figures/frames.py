@@ -33,12 +33,26 @@ def end_label(text: str, y: float) -> dict[str, Any]:
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:
-    """Return the heights, moved up to keep the gap, then down if they pass the top of the scale."""
+    """Return the heights, moved apart to keep the gap: between those pushed up and pushed down.
+
+    What has no space on the scale is below it.
+    """
+    low, high = scale
+    inside = [min(max(spot, low), high) for spot in spots]
+    up = _pushed_up(inside, gap, high)
+    down = _pushed_up([-spot for spot in inside][::-1], gap, -low)[::-1]
+    placed = [(one - other) / 2 for one, other in zip(up, down, strict=True)]
+    over = max(0.0, max(placed, default=low) - high)
+    return [height - over for height in placed]
+
+
+def _pushed_up(spots: Sequence[float], gap: float, high: float) -> list[float]:
+    """Return the heights, moved up to keep the gap, then down if they pass the highest one."""
     order = sorted(range(len(spots)), key=lambda i: spots[i])
     placed = list(spots)
     for lower, upper in pairwise(order):
         placed[upper] = max(placed[upper], placed[lower] + gap)
-    over = max((placed[i] for i in order), default=0.0) - scale[1]
+    over = max((placed[i] for i in order), default=0.0) - high
     if over > 0 and order:
         placed[order[-1]] -= over
         for upper, lower in pairwise(order[::-1]):

@@ -93,18 +93,9 @@ def placed(
     for side in (across[:n_left], across[n_left:]):
         rising = sorted(side, key=lambda name: (name.place[1], name.key))
         spots = [(name.place[1] - bottom) / (top - bottom) for name in rising]
-        heights = _centred(spots, step)
+        heights = spread(spots, step, (step / 2, 1 - step / 2))
         sides.append(list(zip(rising, heights, strict=True)))
     return sides[0], sides[1]
-
-
-def _centred(spots: Sequence[float], step: float) -> list[float]:
-    """Heights near the spots, at least a step apart: between those pushed up and pushed down."""
-    low, high = step / 2, 1 - step / 2
-    inside = [min(max(spot, low), high) for spot in spots]
-    up = spread(inside, step, (low, high))
-    down = [1 - height for height in spread([1 - s for s in inside][::-1], step, (low, high))][::-1]
-    return [(one + other) / 2 for one, other in zip(up, down, strict=True)]
 
 
 def side_names(
