@@ -24,7 +24,7 @@ def test_the_matrices_are_seen_at_once(
     here = visit("/sentences", **DESK)
     here.page.wait_for_selector(MATRIX, timeout=SECONDS * 1000)
     here.settle()
-    assert here.reading.startswith("Averaging all tokens finds the partner of 4 of 4")
+    assert here.reading.startswith("Averaging all tokens finds the right partner for 4 of 4")
     assert box(here.main.locator(MATRIX))["y"] <= 430
 
 

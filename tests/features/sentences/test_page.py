@@ -77,8 +77,8 @@ def test_at_first_sight_cls_misleads_and_the_corpus_says_how_often() -> None:
     with offered_files() as files:
         app = opened()
     assert said(app).startswith(
-        "Averaging all tokens finds the partner of **4 of 4** sentences; the first token [CLS] of "
-        "only **2**."
+        "Averaging all tokens finds the right partner for **4 of 4** sentences; the first token "
+        "[CLS] finds only **2**."
     )
     assert "The model's own recipe gives the same here as the mean of all tokens." in (
         everything_said(app)
@@ -117,7 +117,7 @@ def test_one_sentence_cannot_be_compared_and_two_cannot_be_ranked() -> None:
     assert say("sentences.one") in [info.value for info in opened(on("Alone")).info]
     assert say("sentences.claim.one_pair") in said(opened(on("One", "Two")))
     own = on("One", "Two")
-    assert "finds the partner of" in said(opened(source_of(own).put(own, "ready")))
+    assert "finds the right partner" in said(opened(source_of(own).put(own, "ready")))
 
 
 @pytest.mark.slow

@@ -108,16 +108,14 @@ class OneToken(Panel):
         return claim(key, layer=self.layer, value=value, **numbers)
 
     def claims(self) -> list[Claim]:
-        """Return its rank and the yardstick of its similarity, or else its value at the layer."""
+        """Return its rank by its similarity to the start, or else its value at the layer."""
         measured, layer, labels = self.measure, self.layer, self.labels
         claims = text_cautions(measured, labels)
         token = placed(labels[self.position], self.position, labels)
         if layer not in measured.layers:
             claims.append(claim("layers.no_layer_before"))
         elif measured.kind == "start":
-            if measured.chance is not None and layer > 0:
-                usual = float(measured.chance.mean[measured.row(layer)])
-                claims += [*self._rank(), claim("layers.one.start", chance=usual)]
+            claims += self._rank() if layer > 0 else []
         else:
             value = float(measured.values[measured.row(layer), self.position])
             numbers: dict[str, Any] = {"layer": layer, "token": token, "value": value}
@@ -232,9 +230,12 @@ class OneToken(Panel):
         towards = self._towards() if measured.layers else None
         few = others if len(others) < _MAX_NAMED else [] if towards is None else [towards]
         named = [self.position, *few]
-        notes = [*_end_names(measured, names, named, scale), *self._band_label(scale)]
+        notes = _end_names(measured, names, named, scale)
         frames = {n: self._way_to(n) for n in layers}
-        looks = {n: {"annotations": notes, "shapes": [layer_mark(n)]} for n in layers}
+        looks = {
+            n: {"annotations": [*notes, *self._band_label(scale, n)], "shapes": [layer_mark(n)]}
+            for n in layers
+        }
         still = [
             *self._band_area(),
             _faint_lines(measured, names, [i for i in others if measured.own_mask[i]]),
@@ -331,15 +332,20 @@ class OneToken(Panel):
             },
         ]
 
-    def _band_label(self, scale: tuple[float, float]) -> list[dict[str, Any]]:
-        """Return the band's name at its left end: below it, or above it if there is no space."""
+    def _band_label(self, scale: tuple[float, float], layer: int) -> list[dict[str, Any]]:
+        """Return the band's name, and its average at a layer, at its left end.
+
+        It is below the band, or above it if there is no space.
+        """
         band, x = self.band, self.measure.layers
         if band is None or not x:
             return []
         is_below = float(band.low[0]) - scale[0] > 0.08
+        mean = float(band.mean[x.index(layer)] if layer in x else np.nan)
+        text = say("layers.one.band_at", name=self._band_name(), mean=mean)
         return [
             {
-                "text": self._band_name(),
+                "text": self._band_name() if np.isnan(mean) else text,
                 "x": x[0],
                 "y": float(band.low[0] if is_below else band.high[0]),
                 "xanchor": "left",
