@@ -28,8 +28,8 @@ if portrait is None:
     drawing.missing_words()
 else:
     own, uses, answer = own_senses.looked_up(view, portrait, card, baseline)
-    drawing.headline(answer, uses)
+    drawing.headline(portrait, answer, uses)
     page.picture(view, portrait, ruler, uses)
     page.explain(portrait, card)
-    page.downloads(view, portrait, card, uses, downloads)
+    page.downloads(view, portrait, card, answer, downloads)
     runtime.await_measures(card, covered_word(portrait.comparison), own)

@@ -51,7 +51,11 @@ from contextlens.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, Sentence, V
 from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import POOLING
 from contextlens.ui.widgets.comparison.figures import portrait_lines
-from contextlens.ui.widgets.comparison.reading import meaning_in_context, visible_claims
+from contextlens.ui.widgets.comparison.reading import (
+    meaning_in_context,
+    meaning_title,
+    visible_claims,
+)
 from contextlens.ui.widgets.export import caption
 
 __all__ = ["Chart", "show_attention", "show_layers", "show_map", "show_meaning"]
@@ -161,7 +165,8 @@ def show_meaning(
     if meaning.problems or portrait is None:
         raise RequestError(" ".join(meaning.problems) or "These words cannot be compared.")
     claims = meaning_in_context(portrait.comparison, portrait.layer, meaning.band)
-    figure = standalone(portrait_lines(portrait), subtitle=_key(portrait))
+    title = str(meaning_title(portrait.comparison))
+    figure = standalone(portrait_lines(portrait, title=title), subtitle=_key(portrait))
     return Chart(figure, _plain(visible_claims(claims)), meaning.passport)
 
 

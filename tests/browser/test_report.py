@@ -59,7 +59,7 @@ def test_views_are_collected_edited_kept_and_saved(
     finding = here.main.locator(".st-key-headline p.finding")
     expect(finding).to_contain_text("A: ")  # the meanings have been looked up
     here.settle()
-    claim, first = finding.inner_text(), here.title
+    claim = finding.inner_text()
     matrix = here.main.get_by_role("figure").nth(1)
     numbers = matrix.locator(".annotation-text").all_text_contents()
     add(here, 1)
@@ -69,10 +69,12 @@ def test_views_are_collected_edited_kept_and_saved(
     add(here, 2)
 
     here.goto("/report")
-    assert titles(here) == [first, second]
+    assert titles(here) == [claim, second]
+    expect(views(here).locator(".claim:visible")).to_have_count(0)  # the titles say it
     here.main.get_by_role("button", name="Move view 2 up").click()
     expect(views(here).first.locator(".title")).to_have_value(second)
     here.main.get_by_role("textbox", name="Title of view 2").fill(f"Mine {HOSTILE}")
+    expect(views(here).locator(".claim:visible")).to_have_text([claim])
     here.main.get_by_role("textbox", name="Note on view 2").fill("# one\n$x$ **two**")
     here.main.get_by_role("textbox", name="Report title").fill("Two pythons")
     here.reload()

@@ -102,24 +102,23 @@ class Comparison:
         return pairs
 
     def main_pairs(self, row: int) -> list[Pair]:
-        """Return at most `MAX_MAIN_PAIRS`: the first two words, each with its nearest reference.
+        """Return at most `MAX_MAIN_PAIRS`: the first two words, both with the telling reference.
 
-        Where there are no references, the next sentence words follow.
+        That is the reference whose similarities to the two differ most. Without two words, or
+        without references, the first pairs.
 
         Args:
-            row: the row of the layer at which references are near or far.
+            row: the row of the layer at which similarities differ.
         """
         sentences, references = self.pairs("sentences"), self.pairs("references")
-        nearest = [
-            max(
-                (pair for pair in references if pair.first == word),
-                key=lambda pair: float(self.along(pair)[row]),
-                default=None,
-            )
-            for word in dict.fromkeys(pair.first for pair in references)
-        ]
-        main = [*sentences[:1], *(pair for pair in nearest if pair is not None)]
-        return list(dict.fromkeys([*main, *sentences, *references]))[:MAX_MAIN_PAIRS]
+        if not sentences or not references:
+            return [*sentences, *references][:MAX_MAIN_PAIRS]
+        words, cosines = sentences[0], self.cosines[row]
+        telling = max(
+            dict.fromkeys(pair.second for pair in references),
+            key=lambda at: abs(float(cosines[words.first, at] - cosines[words.second, at])),
+        )
+        return [words, Pair(words.first, telling), Pair(words.second, telling)]
 
     def along(self, pair: Pair) -> FloatArray:
         """(n_layers,) a pair's cosine at each layer."""

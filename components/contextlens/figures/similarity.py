@@ -28,7 +28,8 @@ from contextlens.figures.theme import (
 
 __all__ = ["band_area", "cosine_lines", "cosine_range"]
 
-_ABOVE, _BELOW = 40, 70  # pixels of the margins above and below the lines
+_ABOVE, _BELOW = 40, 70  # pixels of the margins: above with a title, and below the lines
+_UNTITLED = 16  # pixels above without a title
 _MAX_LABELS = 9
 _MUTED_WIDTH = 1.5  # pixels
 _FAINT = {"mode": "lines", "opacity": 0.35}
@@ -88,6 +89,7 @@ def cosine_lines(
         *(_line(comparison, pair, pairs[0]) | _FAINT for pair in faint),
         *(_line(comparison, pair, pairs[0]) for pair in labelled),
     ]
+    above = _ABOVE if title else _UNTITLED
     layout = {
         "xaxis": {
             "title": {"text": "layer (0: before the first)"},
@@ -98,7 +100,7 @@ def cosine_lines(
         },
         "yaxis": {"title": {"text": measure}, "range": [scale[0], scale[1] + 0.04]},
         "shapes": [layer_mark(layer)],
-        "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": _ABOVE, "b": _BELOW},
+        "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": above, "b": _BELOW},
         "annotations": [
             *_line_labels(comparison, labelled, pairs[0], scale, height),
             *_band_label(x, band),

@@ -53,6 +53,7 @@ from tests.support.pages import (
     plainly_said,
     press,
     reading,
+    said,
     send_pick,
     sentence,
     shown_view,
@@ -284,6 +285,7 @@ def test_rows_can_be_added_up_to_eight_and_taken_away_down_to_one_sentence() -> 
     app = send_pick(app, "chips", row=0, remove=True)  # the last one stays
     assert typed(app) == "python number 8 is here"
     assert set(lines(app)) == {"A python ~ snake", "A python ~ programming"}
+    assert said(app, "headline").startswith("To the model, “python” and “snake” are ")
     for _ in range(2):
         app = send_pick(app, "chips", row=1, remove=True)
     for n in range(MAX_SENTENCES):

@@ -25,6 +25,7 @@ from contextlens.ui.models import runtime
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
+from contextlens.ui.widgets.comparison.answer import Answer
 from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.controls import CENTRED, LINES, POOLING
 from contextlens.ui.widgets.comparison.ruler import ruler_note, ruler_of, ruler_reading
@@ -79,14 +80,15 @@ def downloads(
     view: ViewState,
     portrait: Portrait,
     card: ModelCard,
-    uses: NamedUses | None,
+    answer: Answer | None,
     container: DeltaGenerator,
 ) -> None:
-    """The page's Download menu; the finding of its picture names the meanings if they are known."""
+    """The page's Download menu; its picture's finding is the answer, or else the main number."""
     meaning = portrait.meaning
     at = say("meaning.at_layer", layer=portrait.layer)
     caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     scripts = snippets(portrait, card)
+    is_open = answer is not None and (answer.asks or answer.key == "answer.pending")
     with kit.downloads(
         container,
         caption,
@@ -94,7 +96,7 @@ def downloads(
         chart=CHART,
         name=_FILE,
         snippets=scripts,
-        reading_key="reading" if uses is None else "headline",
+        reading_key="reading" if is_open else "headline",
     ):
         files(view, meaning.passport)
 

@@ -15,7 +15,13 @@ from contextlens.analysis.sense_names import Naming, SenseNames
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.glossary import unmarked
 from contextlens.content.language import Claim
-from contextlens.ui.widgets.comparison.answer import Answer, answer, evidence, source
+from contextlens.ui.widgets.comparison.answer import (
+    Answer,
+    answer,
+    answer_of_single,
+    evidence,
+    source,
+)
 from contextlens.ui.widgets.comparison.compute import Portrait
 from contextlens.ui.widgets.comparison.reading import NOISE
 from contextlens.ui.widgets.comparison.senses import NamedUses, OwnSenses, verdict_of
@@ -95,6 +101,23 @@ BAND = band_of(-0.1, 0.0, 0.15)
 )
 def test_without_senses_the_answer_is_what_the_numbers_hold(own: Portrait, expected: str) -> None:
     assert str(answer(own, None)) == expected
+
+
+@pytest.mark.parametrize(
+    ("references", "unknown", "expected"),
+    [
+        ((0.2, 0.5), (), "To the model, “python” and “ref1” are related."),
+        ((0.1,), (), "To the model, “python” and “ref0” are no closer than unrelated words."),
+        ((0.5, 0.2), (0,), "The model cannot read “python”."),
+    ],
+)
+def test_a_single_sentence_is_answered_by_its_nearest_reference(
+    references: tuple[float, ...], unknown: tuple[int, ...], expected: str
+) -> None:
+    cosines = np.eye(1 + len(references))[None]
+    cosines[0, 0, 1:] = cosines[0, 1:, 0] = references
+    own = portrait(cosines, ("python",), band=BAND, unknown=unknown)
+    assert str(answer_of_single(own)) == expected
 
 
 def test_every_claim_on_odd_numbers_holds_and_each_is_said() -> None:

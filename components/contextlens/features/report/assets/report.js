@@ -206,9 +206,14 @@ class Report {
     image.src = view.picture;
     image.alt = view.claim || view.title;
     const about = make("div", "about");
+    const title = this.editor("textarea", "title", view, "title", this.call("view_title", { n }), 300);
+    const claim = make("p", "claim", view.claim);
+    const showClaim = () => (claim.hidden = title.value === view.claim); // it is said once
+    title.addEventListener("input", showClaim);
+    showClaim();
     about.append(
-      this.editor("textarea", "title", view, "title", this.call("view_title", { n }), 300),
-      make("p", "claim", view.claim),
+      title,
+      claim,
       this.editor("textarea", "note", view, "note", this.call("note", { n }), MAX_TYPED),
       settingsOf(view, this.words),
     );

@@ -29,7 +29,8 @@ function cell([kind, source], i) {
 
 function about(view, level) {
   const { title, claim, note = "", caption, link } = view;
-  const parts = [`${level} ${plain(title.replace(/\s+/g, " "))}`, plain(claim), plain(note)];
+  const said = claim === title ? "" : claim;
+  const parts = [`${level} ${plain(title.replace(/\s+/g, " "))}`, plain(said), plain(note)];
   if (link) parts.push(`[Open this view in Contextlens](<${link}>)`);
   parts.push(...caption.split("\n").map(plain));
   return parts.filter(Boolean).join("\n\n");

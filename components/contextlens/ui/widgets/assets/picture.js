@@ -84,8 +84,8 @@ async function fileOf(format, plot, view, colours) {
 }
 
 async function collect(root, plot, view, colours) {
-  const { title: page, link, settings, cells, file } = view;
-  const { title: finding, claim } = titled(plot, view);
+  const { title: page, claim, link, settings, cells, file } = view;
+  const { title: finding } = titled(plot, view);
   const svg = await asSvg(plot, view.svg, colours);
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
   const title = titleOf(plot) || view.svg_title || finding;

@@ -62,7 +62,7 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
     comparison = portrait.comparison
     pair, *others = comparison.pairs("sentences")
     if any(map(comparison.has_unknown, (pair, *others))):
-        return Answer((_unknown(portrait),))
+        return Answer((_unknown(comparison, (pair, *others)),))
     if not (others or _is_one_word(comparison, pair, uses)):
         return Answer((_of_two_words(portrait, pair),))
     if all(portrait.cosine(p) >= EQUAL for p in (pair, *others)):
@@ -74,6 +74,16 @@ def answer(portrait: Portrait, uses: NamedUses | None, *, is_pending: bool = Fal
     if others:
         return Answer((_of_several(portrait, [pair, *others]),))
     return _of_pair(portrait, pair, uses)
+
+
+def answer_of_single(portrait: Portrait) -> Answer:
+    """Return the answer for one sentence: how its word and the nearest reference are related."""
+    comparison = portrait.comparison
+    pairs = comparison.pairs()
+    known = [pair for pair in pairs if not comparison.has_unknown(pair)]
+    if not known:
+        return Answer((_unknown(comparison, pairs),))
+    return Answer((_of_two_words(portrait, max(known, key=portrait.cosine)),))
 
 
 def evidence(portrait: Portrait, uses: NamedUses | None) -> list[Claim]:
@@ -233,10 +243,11 @@ def _closer(portrait: Portrait, pair: Pair) -> list[Leaning] | None:
 # --- Names
 
 
-def _unknown(portrait: Portrait) -> Claim:
-    """Return the words of the sentences that the model does not know."""
-    chosen = [item for item in portrait.comparison.items if item.role == "sentence"]
-    unknown = {_named_item(item): None for item in chosen if item.unknown}
+def _unknown(comparison: Comparison, pairs: Sequence[Pair]) -> Claim:
+    """Return the words of pairs that the model does not know."""
+    chosen = dict.fromkeys(i for pair in pairs for i in (pair.first, pair.second))
+    items = [comparison.items[i] for i in chosen]
+    unknown = {_named_item(item): None for item in items if item.unknown}
     return claim("answer.unknown", words=listed_names([f"“{word}”" for word in unknown]))
 
 

@@ -9,7 +9,7 @@ from contextlens.content.wording import escape, quoted
 from contextlens.figures.ruler import ruler_figure
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import kit
-from contextlens.ui.widgets.comparison.answer import Answer, evidence, source
+from contextlens.ui.widgets.comparison.answer import Answer, answer_of_single, evidence, source
 from contextlens.ui.widgets.comparison.compute import (
     Meaning,
     Portrait,
@@ -60,10 +60,10 @@ def ruler(pair: RulerShown, *, scale: tuple[float, float], key: str, height: int
     kit.chart(figure, key=key, alt=alt)
 
 
-def headline(found: Answer | None, uses: NamedUses | None) -> None:
-    """Draw the answer and where its names come from; nothing for a single sentence."""
-    if found is not None:
-        kit.headline(*filter(None, (found, source(uses))))
+def headline(portrait: Portrait, found: Answer | None, uses: NamedUses | None) -> None:
+    """Draw the answer and where its names come from."""
+    more = source(uses) if found else None
+    kit.headline(*filter(None, (found or answer_of_single(portrait), more)))
 
 
 def words(portrait: Portrait, uses: NamedUses | None = None) -> None:

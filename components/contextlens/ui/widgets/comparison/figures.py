@@ -6,17 +6,16 @@ from plotly import graph_objects as go
 
 from contextlens.figures.similarity import cosine_lines
 from contextlens.ui.widgets.comparison.compute import Portrait
-from contextlens.ui.widgets.comparison.reading import meaning_title
 
 
-def portrait_lines(portrait: Portrait, *, height: int = 400) -> go.Figure:
-    """Return the cosine of each pair over the layers, with the finding as its title."""
+def portrait_lines(portrait: Portrait, *, title: str = "", height: int = 400) -> go.Figure:
+    """Return the cosine of each pair over the layers; a page has the finding above it."""
     return cosine_lines(
         portrait.comparison,
         portrait.pairs,
         layer=portrait.layer,
         band=portrait.meaning.shared_band,
         scale=portrait.scale,
-        title=str(meaning_title(portrait.comparison)),
+        title=title,
         height=height,
     )

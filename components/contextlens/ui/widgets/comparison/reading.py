@@ -181,7 +181,10 @@ class Leaning:
 
 
 def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
-    """Return the leaning of each reference at a layer, largest separation of the words first."""
+    """Return the leaning of each reference at a layer.
+
+    The largest separation of the words comes first, then the most similar reference.
+    """
     words = [i for i, item in enumerate(comparison.items) if item.role == "sentence"]
     results = []
     for j, item in enumerate(comparison.items):
@@ -202,7 +205,7 @@ def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
         else:
             verdict = _nearness(values[near], values[far])
         results.append(Leaning(j, near, far, verdict, values[near], values[far]))
-    return sorted(results, key=lambda leaning: leaning.low - leaning.high)
+    return sorted(results, key=lambda leaning: (leaning.low - leaning.high, -leaning.high))
 
 
 def _nearness(high: float, low: float) -> str:
