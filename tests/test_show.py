@@ -134,7 +134,9 @@ def test_a_head_is_the_model_s_own(service: EncoderService) -> None:
 
 def test_random_pairs_are_in_the_picture_and_the_claim() -> None:
     shown = show_meaning([PET, "The weather is nice"], word=["python", "weather"], layer=2)
-    assert [note.text for note in shown.figure.layout.annotations][-1] == "random pairs"
+    assert [note.text for note in shown.figure.layout.annotations][
+        -1
+    ] == "unrelated words (dotted: average)"
     assert re.search(r"as random words usually have \(0\.\d\d to 0\.\d\d\)", shown.claim)
     assert shown.passport.settings["baseline_pairs"] == 5000
 

@@ -10,7 +10,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.analysis.baseline import Band
-from contextlens.analysis.similarity import Comparison, Pair
+from contextlens.analysis.similarity import MAX_MAIN_PAIRS, Comparison, Pair
 from contextlens.core.schema import FloatArray
 from contextlens.figures.frames import end_label, layer_mark
 from contextlens.figures.frames import spread as _spread
@@ -31,7 +31,7 @@ __all__ = ["band_area", "cosine_lines", "cosine_range"]
 _ABOVE, _BELOW = 40, 70  # pixels of the margins: above with a title, and below the lines
 _UNTITLED = 16  # pixels above without a title
 _MAX_LABELS = 9
-_MUTED_WIDTH = 1.5  # pixels
+_STRONG, _MUTED = 3.5, 1.5  # pixels of a line
 _FAINT = {"mode": "lines", "opacity": 0.35}
 
 
@@ -78,21 +78,21 @@ def cosine_lines(
 ) -> go.Figure:
     """Return each pair's cosine over the layers, with the random-pair band and the layer marked.
 
-    The line of the first pair is strong, and all others are muted.
+    A few lines are equally strong; of many, the first one is, and all others are muted.
     """
     x = list(comparison.layers)
-    measure = f"{comparison.measure} (up: more alike)"
+    measure = f"how alike ({comparison.measure})"
     labelled = _to_label(comparison, pairs)
     faint = [pair for pair in pairs if pair not in labelled]
     traces = [
         *_band_traces(x, band, comparison.measure),
-        *(_line(comparison, pair, pairs[0]) | _FAINT for pair in faint),
-        *(_line(comparison, pair, pairs[0]) for pair in labelled),
+        *(_line(comparison, pair, pairs) | _FAINT for pair in faint),
+        *(_line(comparison, pair, pairs) for pair in labelled),
     ]
     above = _ABOVE if title else _UNTITLED
     layout = {
         "xaxis": {
-            "title": {"text": "layer (0: before the first)"},
+            "title": {"text": "layer (0: the words alone)"},
             "tickvals": _ticks(x),
             "range": [x[0] - 0.15, x[-1] + 0.15],
             "zeroline": False,
@@ -102,7 +102,7 @@ def cosine_lines(
         "shapes": [layer_mark(layer)],
         "margin": {"l": 80, "r": _label_margin(comparison, labelled), "t": above, "b": _BELOW},
         "annotations": [
-            *_line_labels(comparison, labelled, pairs[0], scale, height),
+            *_line_labels(comparison, labelled, pairs, scale, height),
             *_band_label(x, band),
         ],
         "hovermode": "closest",
@@ -134,7 +134,7 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
     if band is None:
         return []
     label = {
-        "text": "random pairs",
+        "text": "unrelated words (dotted: average)",
         "x": x[0],
         "y": float(band.low[0]),
         "xanchor": "left",
@@ -145,23 +145,25 @@ def _band_label(x: list[int], band: Band | None) -> list[dict[str, Any]]:
     return [label]
 
 
-def _style(comparison: Comparison, pair: Pair, strong: Pair) -> _Style:
+def _style(comparison: Comparison, pair: Pair, pairs: Sequence[Pair]) -> _Style:
+    """Return the look of a line: a few are equally strong, of many the first one alone."""
     first, second = comparison.items[pair.first], comparison.items[pair.second]
-    if pair == strong:
-        return _Style(INK, "solid", 4)
+    if pair == pairs[0]:
+        return _Style(INK, "solid", _STRONG)
+    width = _STRONG if len(pairs) <= MAX_MAIN_PAIRS else _MUTED
     if second.role == "sentence":
-        return _Style(NEUTRAL, "solid", _MUTED_WIDTH)
+        return _Style(NEUTRAL, "solid", width)
     references = [i for i, item in enumerate(comparison.items) if item.role == "reference"]
     dash = DASHES[references.index(pair.second) % len(DASHES)]
-    return _Style(color_of(first.color), dash, _MUTED_WIDTH)
+    return _Style(color_of(first.color), dash, width)
 
 
-def _line(comparison: Comparison, pair: Pair, strong: Pair) -> dict[str, Any]:
-    style = _style(comparison, pair, strong)
+def _line(comparison: Comparison, pair: Pair, pairs: Sequence[Pair]) -> dict[str, Any]:
+    style = _style(comparison, pair, pairs)
     name, kind = plain(comparison.pair_name(pair), 48), comparison.measure
     return {
         "type": "scatter",
-        "mode": "lines+markers" if pair == strong else "lines",
+        "mode": "lines+markers" if pair == pairs[0] else "lines",
         "x": list(comparison.layers),
         "y": values(comparison.along(pair)),
         "name": name,
@@ -203,22 +205,22 @@ def _label_font(is_strong: bool) -> dict[str, Any]:
 
 def _line_labels(
     comparison: Comparison,
+    labelled: Sequence[Pair],
     pairs: Sequence[Pair],
-    strong: Pair,
     scale: tuple[float, float],
     height: int,
 ) -> list[dict[str, Any]]:
     """Return names at the right ends of the lines, moved apart if they would overlap."""
-    ends = [float(comparison.along(pair)[-1]) for pair in pairs]
+    ends = [float(comparison.along(pair)[-1]) for pair in labelled]
     gap = (scale[1] - scale[0]) * 17 / max(height - _ABOVE - _BELOW, 1)
     spots = _spread(ends, gap, scale)
     return [
         {
             **end_label(
-                _sign(_style(comparison, pair, strong)) + plain(_label_text(comparison, pair), 24),
+                _sign(_style(comparison, pair, pairs)) + plain(_label_text(comparison, pair), 24),
                 spot,
             ),
-            "font": _label_font(pair == strong),
+            "font": _label_font(pair == pairs[0]),
         }
-        for pair, spot in zip(pairs, spots, strict=True)
+        for pair, spot in zip(labelled, spots, strict=True)
     ]

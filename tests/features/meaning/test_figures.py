@@ -141,7 +141,7 @@ def test_the_chosen_layer_is_marked(pythons: Comparison) -> None:
 def test_the_axis_says_what_kind_of_cosine() -> None:
     centred = comparison_of(["python", "python"], ["snake"], centred=True)
     figure = lines(centred, band=band_of(7)).to_plotly_json()
-    assert figure["layout"]["yaxis"]["title"]["text"] == "centred cosine (up: more alike)"
+    assert figure["layout"]["yaxis"]["title"]["text"] == "how alike (centred cosine)"
     cells = heatmap(centred).to_plotly_json()["data"][0]
     assert cells["colorbar"]["title"]["text"] == "centred cosine"
     hovers = [t["hovertemplate"] for t in figure["data"] if "hovertemplate" in t]
