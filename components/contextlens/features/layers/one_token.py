@@ -233,7 +233,7 @@ class OneToken(Panel):
         notes = _end_names(measured, names, named, scale)
         frames = {n: self._way_to(n) for n in layers}
         looks = {
-            n: {"annotations": [*notes, *self._band_label(scale, n)], "shapes": [layer_mark(n)]}
+            n: {"annotations": [*notes, *self._band_label(n)], "shapes": [layer_mark(n)]}
             for n in layers
         }
         still = [
@@ -332,24 +332,20 @@ class OneToken(Panel):
             },
         ]
 
-    def _band_label(self, scale: tuple[float, float], layer: int) -> list[dict[str, Any]]:
-        """Return the band's name, and its average at a layer, at its left end.
-
-        It is below the band, or above it if there is no space.
-        """
+    def _band_label(self, layer: int) -> list[dict[str, Any]]:
+        """Return the band's name, and its average at a layer, at the left end of the average."""
         band, x = self.band, self.measure.layers
         if band is None or not x:
             return []
-        is_below = float(band.low[0]) - scale[0] > 0.08
         mean = float(band.mean[x.index(layer)] if layer in x else np.nan)
         text = say("layers.one.band_at", name=self._band_name(), mean=mean)
         return [
             {
                 "text": self._band_name() if np.isnan(mean) else text,
                 "x": x[0],
-                "y": float(band.low[0] if is_below else band.high[0]),
+                "y": float(band.mean[0]),
                 "xanchor": "left",
-                "yanchor": "top" if is_below else "bottom",
+                "yanchor": "bottom",
                 "showarrow": False,
                 "font": {"size": SMALLEST, "color": MUTED},
             }
