@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlens.features.home.page import example_of
 from contextlens.features.report import page
 from contextlens.features.tokens.tokenized_sentence import (
     tokenized_sentence,
@@ -17,6 +18,9 @@ shell.header("report", view)
 examples = []
 ready = session.default()
 if runtime.is_loaded(ready.model):
+    story = example_of(ready, runtime.load(ready.model))
+    if story is not None:
+        examples.append(page.ExampleView(*story))
     service = runtime.service()
     tokenized = tokenized_sentence(ready, service, service.load_tokenizer(ready.model))
     svg = tokens_svg(tokenized.boxes, tokenized.title)

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES, Example
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import claim, say, table
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
@@ -28,14 +29,16 @@ from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState, from_example
 from contextlens.ui.widgets import export, kit, sentences
 from contextlens.ui.widgets.comparison.answer import Answer, evidence, of_senses, source
-from contextlens.ui.widgets.comparison.compute import Portrait
+from contextlens.ui.widgets.comparison.answer import answer as answer_of
+from contextlens.ui.widgets.comparison.compute import Portrait, meaning_of, portrait_of
 from contextlens.ui.widgets.comparison.ruler import RulerShown, ruler_of
-from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word
+from contextlens.ui.widgets.comparison.senses import NamedUses, covered_word, named_uses
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _GUESSES = "home_guesses"
 _PLAY = "home_play"  # the number of plays so far, and whether the next run begins one
 _ARCS = "home_arcs"
+_EXAMPLE = "home_example"
 
 
 # --- This app and its terms
@@ -188,6 +191,35 @@ def _picture_of(
         alike=[(items[p.first], items[p.second], comparison.along(p)) for p in pairs],
         random=None if band is None else band.mean,
     )
+
+
+def example_of(view: ViewState, card: ModelCard) -> tuple[str, str, str] | None:
+    """Return the answer of a view, what its arcs show, and its picture; None until all are there.
+
+    Args:
+        view: a view of two or more sentences.
+        card: its model.
+    """
+    of, example = session.kept(_EXAMPLE) or (None, None)
+    if of == (view, card.checksum):
+        return example  # which takes as long as the rest of the page
+    baseline = runtime.baseline(card)
+    meaning = meaning_of(view, runtime.service(), card, baseline)
+    portrait = portrait_of(meaning, view)
+    if baseline is None or portrait is None:
+        return None
+    rows = flows.rows_of(meaning)
+    task = flows.task_of(meaning, rows, uncached(), card)
+    changes: list[FloatArray] | None = waiting.measured(task, _ARCS)
+    word = covered_word(portrait.comparison)
+    uses = named_uses(portrait, runtime.sense_names(card, baseline, word))
+    if changes is None or runtime.are_senses_pending(card, word):
+        return None
+    picture = _picture_of(portrait, rows, changes, uses)
+    answer, arcs = answer_of(portrait, uses), claim("home.flow.about", word=escape(rows[0].name))
+    example = unmarked(str(answer)), str(arcs), drawing_of(picture)
+    session.keep(_EXAMPLE, ((view, card.checksum), example))
+    return example
 
 
 def _await_arcs(task: Task) -> None:

@@ -19,7 +19,7 @@ class ExampleView:
 
     Attributes:
         title: its title.
-        claim: the finding; Markdown.
+        claim: the finding; Markdown. "" if the title has it.
         svg: the picture, which draws in `currentColor`.
     """
 

@@ -189,7 +189,7 @@ class Report {
         const image = make("img", "");
         const drawn = svg.replaceAll("currentColor", getComputedStyle(this.root).color);
         image.src = `data:image/svg+xml,${encodeURIComponent(drawn)}`;
-        image.alt = claim;
+        image.alt = claim || title;
         const about = make("div", "about");
         about.append(make("h3", "", title), make("p", "claim", claim));
         item.append(image, about);
