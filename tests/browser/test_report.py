@@ -67,6 +67,8 @@ def test_views_are_collected_edited_kept_and_saved(
     drawn(here)
     second = here.main.locator(".st-key-reading p.finding").inner_text()
     add(here, 2)
+    whole = saved(here, "Save as HTML")  # from where it is added
+    assert whole.count("<section>") == 2
 
     here.goto("/report")
     assert titles(here) == [claim, second]

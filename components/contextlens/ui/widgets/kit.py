@@ -21,6 +21,7 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
+from contextlens.content.language import table as table_of_words
 from contextlens.content.wording import number
 from contextlens.core.schema import Passport
 from contextlens.ui.page import errors, navigation, runs
@@ -87,6 +88,7 @@ def picture_buttons(
         "file": file_name,
         "caption": caption,
         **asdict(exported),
+        **({"report_words": dict(table_of_words("report"))} if for_report else {}),
     }
     width: Literal["stretch", "content"] = "content" if for_report else "stretch"
     component("contextlens.ui.widgets", "picture", data, key=key, width=width)

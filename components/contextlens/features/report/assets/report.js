@@ -1,7 +1,7 @@
 // The report as the reader edits it. What they type is kept at once: in localStorage, which a page
 // that is left still writes to, and on a pause with the views. A removed view can come back.
 
-import { download, newPage } from "../../../ui/widgets/assets/chart_files.js";
+import { download, reportAsHtml } from "../../../ui/widgets/assets/chart_files.js";
 import { update } from "../../../ui/widgets/assets/component.js";
 import { button, make } from "../../../ui/widgets/assets/elements.js";
 import { notebook } from "../../../ui/widgets/assets/notebook.js";
@@ -271,7 +271,7 @@ class Report {
 
   async saveHtml() {
     await this.read();
-    const html = htmlOf(this.head, this.views, this.words);
+    const html = reportAsHtml(this.head, this.views, this.words);
     download(new Blob([html], { type: "text/html" }), "report.html");
     this.say(this.call("saved", { name: "report.html" }));
   }
@@ -286,7 +286,7 @@ class Report {
   async print() {
     await this.read();
     const frame = make("iframe", "printed");
-    frame.srcdoc = htmlOf(this.head, this.views, this.words);
+    frame.srcdoc = reportAsHtml(this.head, this.views, this.words);
     frame.onload = () => {
       frame.contentWindow.onafterprint = () => frame.remove();
       frame.contentWindow.print();
@@ -313,46 +313,3 @@ function anchor(href, text) {
   link.href = href;
   return link;
 }
-
-// The report as a page of its own, which opens without a network.
-function htmlOf({ title, note }, views, words) {
-  const { page, put } = newPage(title || words.untitled, STYLE);
-  const date = new Date().toISOString().slice(0, 10);
-  put(page.body, "h1", title || words.untitled);
-  if (note) put(page.body, "p", note, { class: "note" });
-  for (const view of views) {
-    const section = put(page.body, "section", "");
-    put(section, "h2", view.title);
-    if (view.claim && view.claim !== view.title) put(section, "p", view.claim, { class: "claim" });
-    put(section, "img", "", { src: view.picture, alt: view.claim || view.title });
-    if (view.note) put(section, "p", view.note, { class: "note" });
-    const rows = put(section, "table", "");
-    for (const [label, value] of view.settings) {
-      const row = put(rows, "tr", "");
-      put(row, "th", label);
-      put(row, "td", value);
-    }
-    put(section, "p", view.caption, { class: "passport" });
-    if (view.link) put(section, "a", `${words.open}: ${view.page}`, { href: view.link });
-  }
-  put(page.body, "footer", words.made.replace("{date}", date));
-  return `<!doctype html>\n${page.documentElement.outerHTML}`;
-}
-
-const STYLE = `
-body { overflow-wrap: anywhere; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126; background: #fff;
-  font-family: Helvetica, Arial, sans-serif; line-height: 1.5; }
-h2 { margin: 0 0 0.5rem; } section { margin: 2.5rem 0; border-top: 1px solid #ccd2d9; padding-top: 1.5rem; }
-img { width: 100%; height: auto; border: 1px solid #e3e7eb; }
-.claim { font-size: 1.125rem; } .note { white-space: pre-line; }
-table { border-collapse: collapse; font-size: 0.8125rem; margin: 0.75rem 0; }
-th { text-align: left; font-weight: 600; padding: 0.125rem 1rem 0.125rem 0; vertical-align: top; }
-td { overflow-wrap: anywhere; }
-.passport, footer { color: #57606a; font-size: 0.75rem; white-space: pre-line; overflow-wrap: anywhere; }
-a { color: #0b63a5; }
-@media print {
-  body { margin: 0; max-width: none; font-size: 11pt; }
-  section { break-inside: avoid; margin: 0; padding-top: 1rem; } section + section { break-before: auto; }
-  img { max-height: 12cm; object-fit: contain; object-position: left; border: 0; }
-}
-`;

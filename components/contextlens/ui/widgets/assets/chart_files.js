@@ -243,6 +243,49 @@ Plotly.newPlot("chart", data, layout, { responsive: true, displaylogo: false })
   .then((chart) => Plotly.addFrames(chart, frames));
 `;
 
+// The report as a page of its own, which opens without a network.
+export function reportAsHtml({ title, note }, views, words) {
+  const { page, put } = newPage(title || words.untitled, REPORT_STYLE);
+  const date = new Date().toISOString().slice(0, 10);
+  put(page.body, "h1", title || words.untitled);
+  if (note) put(page.body, "p", note, { class: "note" });
+  for (const view of views) {
+    const section = put(page.body, "section", "");
+    put(section, "h2", view.title);
+    if (view.claim && view.claim !== view.title) put(section, "p", view.claim, { class: "claim" });
+    put(section, "img", "", { src: view.picture, alt: view.claim || view.title });
+    if (view.note) put(section, "p", view.note, { class: "note" });
+    const rows = put(section, "table", "");
+    for (const [label, value] of view.settings) {
+      const row = put(rows, "tr", "");
+      put(row, "th", label);
+      put(row, "td", value);
+    }
+    put(section, "p", view.caption, { class: "passport" });
+    if (view.link) put(section, "a", `${words.open}: ${view.page}`, { href: view.link });
+  }
+  put(page.body, "footer", words.made.replace("{date}", date));
+  return `<!doctype html>\n${page.documentElement.outerHTML}`;
+}
+
+const REPORT_STYLE = `
+body { overflow-wrap: anywhere; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1c2126; background: #fff;
+  font-family: Helvetica, Arial, sans-serif; line-height: 1.5; }
+h2 { margin: 0 0 0.5rem; } section { margin: 2.5rem 0; border-top: 1px solid #ccd2d9; padding-top: 1.5rem; }
+img { width: 100%; height: auto; border: 1px solid #e3e7eb; }
+.claim { font-size: 1.125rem; } .note { white-space: pre-line; }
+table { border-collapse: collapse; font-size: 0.8125rem; margin: 0.75rem 0; }
+th { text-align: left; font-weight: 600; padding: 0.125rem 1rem 0.125rem 0; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+.passport, footer { color: #57606a; font-size: 0.75rem; white-space: pre-line; overflow-wrap: anywhere; }
+a { color: #0b63a5; }
+@media print {
+  body { margin: 0; max-width: none; font-size: 11pt; }
+  section { break-inside: avoid; margin: 0; padding-top: 1rem; } section + section { break-before: auto; }
+  img { max-height: 12cm; object-fit: contain; object-position: left; border: 0; }
+}
+`;
+
 export function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

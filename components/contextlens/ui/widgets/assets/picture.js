@@ -7,14 +7,15 @@ import {
   claimIn,
   coloursOf,
   download,
+  reportAsHtml,
   subtitleOf,
   svgBlob,
   titled,
   titleOf,
 } from "./chart_files.js";
-import { make } from "./elements.js";
+import { button, make } from "./elements.js";
 import { notebook } from "./notebook.js";
-import { add, nViews, Problem, watch } from "./report_store.js";
+import { add, entries, HEAD, nViews, Problem, watch } from "./report_store.js";
 
 const LARGE = 1_000_000; // characters of an SVG; a larger one goes into the report as a PNG
 const PATIENCE = 10_000; // milliseconds that a run of the page may take
@@ -28,10 +29,10 @@ export default function render({ parentElement, data }) {
   const { formats, cells } = data;
   root.classList.toggle("for-report", formats.includes("report"));
   if (formats.includes("report")) count(root);
-  for (const button of root.querySelectorAll("button")) {
-    const { format } = button.dataset;
-    button.onclick = () => save(root, format);
-    button.hidden = !formats.includes(format) || (format === "ipynb" && !cells.length);
+  for (const each of root.querySelectorAll("[data-format]")) {
+    const { format } = each.dataset;
+    each.onclick = () => save(root, format);
+    each.hidden = !formats.includes(format) || (format === "ipynb" && !cells.length);
   }
 }
 
@@ -101,7 +102,23 @@ async function collect(root, plot, view, colours) {
     event.preventDefault();
     inMenu.click();
   };
-  root.querySelector(".said").append(open);
+  const saved = button("", view.report_words.html);
+  saved.onclick = () => saveReport(root, view.report_words);
+  root.querySelector(".said").append(open, " · ", saved);
+}
+
+// The whole report as a file, without going to its page.
+async function saveReport(root, words) {
+  try {
+    const all = await entries();
+    const head = all.find(({ id }) => id === HEAD) ?? { title: "", note: "" };
+    const views = all.filter(({ id }) => id !== HEAD);
+    download(new Blob([reportAsHtml(head, views, words)], { type: "text/html" }), "report.html");
+    say(root, words.saved.replace("{name}", "report.html"));
+  } catch (error) {
+    if (!(error instanceof Problem)) console.error("The report could not be saved", error);
+    say(root, error instanceof Problem ? error.message : words.failed, true);
+  }
 }
 
 // The button says how many views the report has, also once another one or another tab adds some.
@@ -127,11 +144,12 @@ function dataUrl(blob) {
 }
 
 function busy(root, on) {
-  for (const button of root.querySelectorAll("button")) button.disabled = on;
+  for (const each of root.querySelectorAll("button")) each.disabled = on;
 }
 
 function say(root, words, problem = false) {
   const said = root.querySelector(".said");
+  root.classList.toggle("on-left", root.getBoundingClientRect().right < window.innerWidth / 2);
   said.textContent = words;
   said.classList.toggle("problem", problem);
 }
