@@ -405,15 +405,13 @@ def _under_the_hood(result: Explanation) -> None:
 
 def downloads(view: ViewState, result: Explanation, container: DeltaGenerator) -> None:
     """Draw the Download menu; it holds only the view, and finds the data again on a click."""
-    title = str(result.title()) if result.detail else ""
     rows = result.word_rows() if result.detail else None
     with kit.downloads(
         container,
         export.caption(result.passport),
         page="why",
         chart=_CHART,
-        svg="" if rows is None else words_svg(rows, title=title),
-        svg_title=title,
+        svg="" if rows is None else words_svg(rows),
         name=_FILE,
         snippets=[(say("page.same_numbers"), result.snippet()), ("", result.chart_snippet())],
     ):

@@ -151,15 +151,14 @@ _LINE_HEIGHT, _LETTER = 70, 36
 _MIDDLE = 'text-anchor="middle"'
 
 
-def words_svg(rows: WordRows, *, title: str) -> str:
+def words_svg(rows: WordRows) -> str:
     """Both sentences as an SVG, each word coloured by its value, which stands below it.
 
     Args:
         rows: the sentences; a word without a value has no colour.
-        title: the finding, as a line above.
     """
-    parts = [text_at(0, 20, fitted(title, WIDTH, 17), 17, 1.0, 'font-weight="600"')]
-    y = 64.0
+    parts: list[str] = []
+    y = 8.0
     for sentence in (rows.first, rows.second):
         if y + _LINE_HEIGHT > HEIGHT:
             break

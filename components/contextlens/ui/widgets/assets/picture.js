@@ -89,7 +89,8 @@ async function collect(root, plot, view, colours) {
   const { title: finding } = titled(plot, view);
   const svg = await asSvg(plot, view.svg, colours);
   const picture = await dataUrl(svg.length > LARGE ? await asPng(svg) : svgBlob(svg));
-  const title = titleOf(plot) || view.svg_title || finding;
+  const isHeadline = document.querySelector(`.${CSS.escape(view.reading)} p.finding`);
+  const title = (isHeadline && claim) || titleOf(plot) || view.svg_title || finding;
   const caption = [subtitleOf(plot), view.caption].filter(Boolean).join("\n");
   await add({ page, title, claim, caption, link, settings, cells, file, picture });
   say(root, "Added. ");
