@@ -44,6 +44,10 @@ ON_SCREEN = f"""() => {{
 }}"""
 RINGS = f"""() => document.querySelector('{PICTURE}')._fullData
     .find(trace => trace.name === '{RING}').x.length"""
+SIZES = f"""() => [...document.querySelectorAll('{PICTURE} .scatterlayer .trace')]
+    .flatMap((trace, i, all) => i && i < all.length - 1 ? [] : [trace.querySelector('.point')])
+    .map(point => point.getBBox().width)"""
+"""The width in pixels of a dot, and of a ring."""
 FRAME = f"""() => {{
   const {{w, h}} = document.querySelector('{PICTURE}')._fullLayout._size;
   return [w, h];
@@ -114,6 +118,24 @@ def test_a_desk_s_first_screen_its_download_its_play_and_its_slider(
     the_download_holds_the_numbers_on_the_map(here)
     play_moves_the_points_through_the_layers(here)
     the_two_pythons_part_on_the_way_and_the_slider_shows_it(here)
+
+
+def test_dots_grow_with_the_map_and_keep_their_size_while_it_plays(
+    on_map: Callable[..., Visit],
+) -> None:
+    here = on_map(**DESK)
+    at_desk, ring_at_desk = here.page.evaluate(SIZES)
+    assert at_desk > 12.5  # 32 points
+    here.page.set_viewport_size({"width": 1920, "height": 1080})
+    here.settle()
+    wide, ring_wide = here.page.evaluate(SIZES)
+    assert wide > 1.3 * at_desk
+    assert wide / at_desk == pytest.approx(ring_wide / ring_at_desk, rel=0.01)
+    play_moves_the_points_through_the_layers(here)
+    assert here.page.evaluate(SIZES) == [wide, ring_wide]
+    here.page.set_viewport_size(DESK["viewport"])
+    here.settle()
+    assert here.page.evaluate(SIZES) == pytest.approx([at_desk, ring_at_desk])
 
 
 def test_it_fits_a_dark_phone(on_map: Callable[..., Visit]) -> None:

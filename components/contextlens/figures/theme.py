@@ -26,6 +26,7 @@ __all__ = [
     "CATEGORICAL",
     "DASHES",
     "GROUND",
+    "GROWING",
     "INK",
     "LIGHT",
     "MAP_AXIS",
@@ -118,13 +119,20 @@ MAP_AXIS: Mapping[str, Any] = MappingProxyType(
 """An axis of a map: a frame without numbers, as a single coordinate means nothing."""
 
 
+GROWING: Mapping[str, Any] = MappingProxyType({"meta": {"made_for": 700}})
+"""A map's layout that lets the browser scale its markers, whose sizes are for this width."""
+
+
 def color_of(index: int) -> str:
     """Return the palette's colour for the n-th category, starting again after the last."""
     return CATEGORICAL[index % len(CATEGORICAL)]
 
 
 def dot_size(n: int) -> float:
-    """Return the size in pixels of each dot on a map of n: the fewer there are, the larger."""
+    """Return the size in pixels of each dot on a map of n: the fewer there are, the larger.
+
+    The browser lets it grow with the map where the layout is `GROWING`.
+    """
     return round(min(13.0, max(3.5, 34.0 / math.pow(max(n, 1), 0.27))), 1)
 
 

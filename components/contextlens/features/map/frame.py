@@ -11,7 +11,15 @@ from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
 from contextlens.features.map.controls import MAX_GROUP_LABELS, MAX_GROUP_NAME_CHARACTERS
-from contextlens.figures.theme import CATEGORICAL, INK, MAP_AXIS, NEUTRAL, SMALLEST, plain
+from contextlens.figures.theme import (
+    CATEGORICAL,
+    GROWING,
+    INK,
+    MAP_AXIS,
+    NEUTRAL,
+    SMALLEST,
+    plain,
+)
 from contextlens.maps.clusters import ClusterLabel
 
 # --- Axes, title, legend
@@ -88,6 +96,7 @@ def map_layout(
         side: the pixels at both sides of the frame.
     """
     layout: dict[str, Any] = {
+        **GROWING,
         "dragmode": "pan",
         "hovermode": "closest",
         "showlegend": True,

@@ -24,6 +24,7 @@ from contextlens.figures.frames import add_frames
 from contextlens.figures.side_names import SideName, margins, side_names
 from contextlens.figures.theme import (
     CATEGORICAL,
+    GROWING,
     INK,
     MAP_AXIS,
     MAX_COLORED,
@@ -215,6 +216,7 @@ class WordMap:
         side = 8 if narrow else max(8, margins(self._names(layer)))
         layout: dict[str, Any] = {
             **looks[layer],
+            **GROWING,
             "dragmode": "pan",
             "hovermode": "closest",
             "showlegend": narrow or bool(len(traces) > len(self.kinds)),
