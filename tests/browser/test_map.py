@@ -224,7 +224,7 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     rows = [*rows_of_reviews(), (HOSTILE, "liked")]
     here = visit(address_of(source="file"))
     upload(here, "reviews.csv", to_csv(rows))
-    expect(here.main.get_by_text("41 rows").first).to_be_visible()
+    expect(here.main.get_by_text("41 rows").first).to_be_visible()  # in doubt: it has tags
     own_export = here.main.locator('[aria-label^="Download as CSV"]').first
     expect(own_export).to_be_attached()  # it writes formulas as they are
     expect(own_export).to_be_hidden()
@@ -274,7 +274,7 @@ def a_file_that_cannot_be_read_leaves_the_map(here: Visit) -> None:
     expect(alert.first).to_be_visible()
     assert spots(here).shape[0] == 32
     upload(here, "latin.csv", "satz;urteil\nschön;gut\nhässlich;schlecht\n".encode("latin-1"))
-    expect(here.main.get_by_text("2 rows").first).to_be_visible()
+    expect(here.main.get_by_text("2 rows").first).to_be_visible()  # words, perhaps no texts
     here.click("Use these texts")
     drawn(here)
     here.page.wait_for_function(f"({ON_SCREEN})().length === 2", timeout=MAP_SECONDS * 1000)

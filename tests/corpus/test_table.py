@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.table import (
     ColumnKind,
+    Table,
     clean,
     guess_text_column,
     is_number,
@@ -20,6 +21,7 @@ from contextlens.corpus.table import (
     unique,
 )
 
+NUMBERED = [str(i) for i in range(100)]
 SENTENCES = [f"This is sentence number {i}" for i in range(100)]
 
 
@@ -136,3 +138,25 @@ def test_a_text_that_repeats_counts_once_and_each_row_a_little() -> None:
     long = "x" * 100_000
     assert 100_000 < Corpus("name", (long,) * 1_000).n_bytes < 110_000
     assert Corpus("name", tuple(f"{i}{long}" for i in range(10))).n_bytes > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("titles", "is_clear"),
+    [
+        ({"id": NUMBERED, "text": SENTENCES, "kind": ["a", "b"] * 50}, True),
+        ({"column 1": ["one", "two"]}, True),
+        ({"text": SENTENCES, "at": [f"Monday, {i % 28 + 1} May {i}" for i in range(100)]}, True),
+        ({"text": SENTENCES, "reply": [f"{text}, as they often say" for text in SENTENCES]}, False),
+        ({"name": ["Ann", "Bo"], "kind": ["pet", "pet"]}, False),
+        ({"text": [f"{text}<br />" for text in SENTENCES]}, False),
+    ],
+)
+def test_one_column_that_can_hold_the_texts_leaves_no_doubt(
+    titles: dict[str, list[str]], is_clear: bool
+) -> None:
+    columns = {title: tuple(cells) for title, cells in titles.items()}
+    assert Table("a.csv", "CSV", columns).is_clear == is_clear
+
+
+def test_lines_that_may_be_a_table_leave_a_doubt() -> None:
+    assert not Table("a.txt", "TXT", {"text": tuple(SENTENCES)}, content=b"a,b").is_clear

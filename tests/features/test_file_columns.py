@@ -625,6 +625,8 @@ def upload(app: AppTest, page: str, name: str, content: bytes) -> AppTest:
     assert not app.exception
     assert not app.error
     assert not app.warning
+    if any(button.key == f"{page}_change_file" for button in app.button):  # it was used at once
+        app = settled(press(app, f"{page}_change_file"))
     return app
 
 

@@ -13,7 +13,7 @@ from contextlens.ui.corpora.controls import COLLECTION, LABEL, READY_TEXTS
 from contextlens.ui.state.controls import TEXT_PAGES
 from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field
-from tests.support.pages import bundled_app, framed, press, settled, shown_view
+from tests.support.pages import bundled_app, framed, plainly_said, press, settled, shown_view
 
 THINGS = ("soup", "film", "room", "bus", "song", "walk")
 TABLE = "text,mood\n" + "".join(f"A good {t},yes\nA bad {t},no\n" for t in THINGS)
@@ -36,7 +36,7 @@ def test_a_file_is_uploaded_once_and_what_a_page_cannot_use_is_said() -> None:
     app = press(settled(framed(DEFAULT, "senses")), "senses_add_texts")
     own = field(app.file_uploader, "senses_upload")
     app = settled(own.set_value(("mine.csv", TABLE.encode(), "text/csv")).run())
-    app = settled(press(app, "senses_use"))
+    assert "**mine.csv**: **12** texts from the column “text”. Label: “mood”." in plainly_said(app)
     view = shown_view(app)
     assert {page: collection(framed(view, page), page) for page in WITH_MENU} == {
         **dict.fromkeys(WITH_MENU, "file"), "pairs": ""

@@ -414,6 +414,22 @@ class Table:
         """The column that most likely holds the sentences."""
         return guess_text_column(self.columns, self.kinds)
 
+    @property
+    def is_clear(self) -> bool:
+        """True if only one column can hold the texts, and nothing else about them is in doubt.
+
+        In doubt are lines that may be a table, and texts with left-overs of another format.
+        """
+        if self.content or self.leftovers:
+            return False
+        texts = [
+            title
+            for title in _sentences(self.columns, self.kinds)
+            if not (_is_numeric(self.columns[title]) or _is_dated(self.columns, title))
+        ]
+        filled = [title for title, kind in self.kinds.items() if kind != "empty"]
+        return (texts or filled) == [self.text_column]
+
     @cached_property
     def label_columns(self) -> tuple[str, ...]:
         """The columns that are likely labels: by their titles, or for their few different values.

@@ -17,6 +17,7 @@ from contextlens.content.wording import escape
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import Table, to_corpus
+from contextlens.corpus.table import named
 from contextlens.corpus.targets import label_columns
 from contextlens.ui.corpora.controls import (
     COLLECTION,
@@ -39,6 +40,8 @@ ADDING = "texts_adding"
 """The session key for whether the visitor is adding texts."""
 PENDING = "texts_pending"
 """The session key for the secret name of a file that was chosen but not used yet."""
+_TAKEN = "texts_taken"
+"""The session key for the secret name of the file whose columns were taken without a question."""
 _USED = "texts_used"
 """The session key for the used files with their text and label columns, by digest."""
 _N_USED = 8
@@ -57,6 +60,9 @@ class OwnFile:
     def panel(self, view: ViewState, corpus: Corpus | None) -> None:
         """Draw the panel to choose a file or paste texts, if the visitor adds some or must.
 
+        A file is used at once if it leaves no doubt about its texts; then a note says what was
+        taken, with the panel to change it.
+
         Args:
             view: the current view.
             corpus: the shown texts, if any.
@@ -67,10 +73,11 @@ class OwnFile:
         sheet = table_of(str(session.kept(PENDING) or ""))
         is_missing = is_file and corpus is None
         if not (is_missing or sheet is not None or session.kept(ADDING)):
+            self._taken_note(view)
             return
         with st.container(border=True, key=f"{self.page}_own_file"):
             chooser.upload_field(
-                say("own_file.upload"), key=f"{self.page}_upload", on_file=self._pending
+                say("own_file.upload"), key=f"{self.page}_upload", on_file=self._arrived
             )
             if sheet is not None:
                 self._preview(sheet)
@@ -87,6 +94,35 @@ class OwnFile:
             st.caption(f"{chooser.UPLOADED} {seen}")
             if not is_missing:
                 st.button(say("own_file.keep"), key=f"{self.page}_keep_file", on_click=close)
+
+    def _taken_note(self, view: ViewState) -> None:
+        """Say what was taken from a file without a question, and what was left out."""
+        secret, digest = str(session.kept(_TAKEN) or ""), FILE.of(view)
+        sheet, corpus = table_of(secret), uploads.shared(digest)
+        is_shown = COLLECTION.of(view) == OWN_FILE and secret_of(digest) == secret
+        if sheet is None or not is_shown or not isinstance(corpus, Corpus):
+            return
+        text, labels = session.kept(_USED)[digest][1:]
+        about = {"name": escape(FILE_NAME.of(view)), "column": escape(named(text))}
+        found = say("own_file.taken.unlabelled")
+        if labels:
+            listed = ", ".join(f"“{escape(named(title))}”" for title in labels)
+            found = say("own_file.taken.labels", labels=listed, n=len(labels))
+        with st.container(border=True, gap="xsmall", key=f"{self.page}_taken"):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                said = say("own_file.taken.texts", n=len(corpus.texts), **about)
+                st.markdown(f"{said} {found}", width="stretch")
+                st.button(
+                    say("own_file.taken.change"),
+                    key=f"{self.page}_change_file",
+                    type="tertiary",
+                    on_click=session.keep,
+                    args=(PENDING, secret),
+                )
+                key = f"{self.page}_keep_file"
+                st.button(say("own_file.keep"), key=key, type="tertiary", on_click=close)
+            for note in (*corpus.notes, *sheet.left_out):
+                st.caption(escape(note))
 
     def _column_choice(self, view: ViewState) -> None:
         """Draw the used file's columns, so that the visit that uploaded it can choose others."""
@@ -116,9 +152,17 @@ class OwnFile:
         if sheet is None:
             return
         if len(sheet.columns) > 1:
-            self._pending(secret, sheet)  # its columns are shown first
+            self._arrived(secret, sheet)
         else:
             self._use(secret, sheet.text_column, ())
+
+    def _arrived(self, secret: str, sheet: Table) -> None:
+        """Use a file at once if it leaves no doubt about its texts; else show its columns first."""
+        self._pending(secret, sheet)
+        if session.kept(PENDING) == secret and sheet.is_clear:
+            self._use(secret, sheet.text_column, label_columns(sheet))
+            if not session.kept(PENDING):  # its columns can be used
+                session.keep(_TAKEN, secret)
 
     def _pending(self, secret: str, sheet: Table) -> None:
         session.keep(PENDING, secret)
@@ -177,8 +221,8 @@ class OwnFile:
 
 def close() -> None:
     """Close the panel; a file that was chosen but not used is left."""
-    session.keep(ADDING, False)
-    session.keep(PENDING, None)
+    for key in (ADDING, PENDING, _TAKEN):
+        session.keep(key, None)
 
 
 def note_used(digest: str, secret: str, text: str, labels: tuple[str, ...]) -> None:

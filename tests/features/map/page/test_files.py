@@ -38,6 +38,9 @@ def parquet_of(columns: dict[str, Any]) -> bytes:
     return out.getvalue()
 
 
+TWO_TEXTS = ("text,summary,kind,nothing\n" + "\n".join(
+    f'"{text}","{text} so far",pet,' for text in TEXTS
+)).encode()  # fmt: skip
 TABLE = ("text,kind,nothing\n" + "\n".join(f'"{text}",pet,' for text in TEXTS)).encode()
 
 
@@ -46,13 +49,33 @@ def upload(app: AppTest, name: str, content: bytes) -> AppTest:
     return settled(own.set_value((name, content, "application/octet-stream")).run())
 
 
+def test_a_file_without_a_doubt_is_used_at_once_and_its_columns_can_be_changed() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    app = upload(app, "mine.csv", TABLE + b'\n" ",pet,\n')
+    assert_whole(app)
+    assert is_on_file(app, "mine.csv")
+    assert picture(app).corpus.texts == TEXTS
+    assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
+    said = plainly_said(app)
+    assert "**mine.csv**: **4** texts from the column “text”. Label: “kind”." in said
+    assert "1 row was left out: no text." in said
+    app = settled(press(app, "map_change_file"))
+    assert "**mine.csv** · CSV, UTF-8 · 5 rows" in plainly_said(app)
+    pending(app.multiselect, "labels").set_value([]).run()
+    app = settled(press(app, "map_use"))
+    assert_whole(app)
+    assert picture(app).corpus.labels == {}
+    assert "from the column" not in plainly_said(app)
+
+
 @pytest.mark.slow
-def test_a_file_is_shown_first_and_then_mapped_and_one_that_is_broken_changes_nothing() -> None:
+def test_a_file_in_doubt_is_shown_first_and_one_that_is_broken_changes_nothing() -> None:
     app = framed(map_view(source="file", **QUICK))
     assert not app.error
     assert "map_chart" not in [e.proto.id.rpartition("-")[2] for e in app.get("plotly_chart")]
-    app = upload(app, "mine.csv", TABLE)
+    app = upload(app, "mine.csv", TWO_TEXTS)
     assert not app.error
+    assert "map_chart" not in [e.proto.id.rpartition("-")[2] for e in app.get("plotly_chart")]
     assert "**mine.csv**" in plainly_said(app)
     head = next(d.value for d in app.dataframe if len(d.value) == 4)
     assert TEXTS[0] in head.to_numpy()
@@ -140,9 +163,7 @@ def test_labels_and_their_names_come_from_two_more_files() -> None:
 
 
 def test_other_columns_of_a_file_can_be_used() -> None:
-    app = settled(
-        press(upload(framed(map_view(source="file", **QUICK)), "mine.csv", TABLE), "map_use")
-    )
+    app = upload(framed(map_view(source="file", **QUICK)), "mine.csv", TABLE)
     assert_whole(app)
     assert picture(app).corpus.labels == {"kind": ("pet",) * 4}
     app = settled(press(app, "map_add_texts"))
@@ -159,8 +180,9 @@ SALARIES = b"text,kind,salary\n" + b"".join(
 
 
 def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the_file() -> None:
-    own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    own = framed(map_view(source="file", **QUICK))
     assert "Anyone with this page's address can see and download the columns" in plainly_said(own)
+    own = press(upload(own, "mine.csv", SALARIES), "map_change_file")
     pending(own.multiselect, "labels").set_value(["kind"]).run()
     own = settled(press(own, "map_use"))
     view = shown_view(own)
@@ -186,6 +208,7 @@ def test_whoever_has_the_address_gets_the_chosen_columns_and_nothing_else_of_the
 
 def test_a_file_that_is_uploaded_again_after_the_server_forgot_it_is_mapped_as_before() -> None:
     own = upload(framed(map_view(source="file", **QUICK)), "mine.csv", SALARIES)
+    own = press(own, "map_change_file")
     pending(own.multiselect, "labels").set_value(["salary"]).run()
     own = settled(press(own, "map_use"))
     view = shown_view(own)

@@ -6,6 +6,7 @@ import { make } from "../../../ui/widgets/assets/elements.js";
 
 const STEP = 21; // pixels from one name to the next, as NAME_STEP
 const WAIT_MS = 300; // until the chart is there
+const HEARD = ["click", "pointerdown", "wheel"];
 
 export default function render(given) {
   update(Names, ".names", given);
@@ -29,33 +30,37 @@ class Names {
     this.attach();
   }
 
-  // Listeners on the chart's place stay, while the chart loses its own where it is drawn anew.
+  // Listeners on the document stay; a chart that is drawn anew loses its own, and so may its place.
   attach() {
-    const place = document.querySelector(`.${CSS.escape(this.chart)}`);
-    const plot = place?.querySelector(".js-plotly-plot");
+    for (const kind of HEARD) {
+      document.addEventListener(kind, this, { capture: true, passive: true });
+    }
+    const plot = document.querySelector(`.${CSS.escape(this.chart)} .js-plotly-plot`);
     clearTimeout(this.waiting);
     if (!plot?.on || !plot._fullLayout) {
       if (this.root.isConnected) this.waiting = setTimeout(() => this.attach(), WAIT_MS);
       return;
     }
     this.root.classList.toggle("beside", Boolean(plot.layout.annotations?.length));
-    if (place.names !== this) {
-      place.names = this;
-      place.addEventListener("click", (event) => this.choose(event), true);
-      for (const kind of ["pointerdown", "wheel"]) {
-        place.addEventListener(kind, () => this.attach(), { capture: true, passive: true });
-      }
-    }
     if (plot._ev?.listeners("plotly_relayout").includes(this.moved)) return;
     this.moved = (changed) => this.place(plot, changed);
     plot.on("plotly_relayout", this.moved);
+  }
+
+  handleEvent(event) {
+    if (!this.root.isConnected) {
+      for (const kind of HEARD) document.removeEventListener(kind, this, { capture: true });
+    } else if (event.target.closest?.(`.${CSS.escape(this.chart)}`)) {
+      if (event.type === "click") this.choose(event);
+      else this.attach();
+    }
   }
 
   choose(event) {
     const note = event.target.closest(".annotation");
     const plot = event.target.closest(".js-plotly-plot");
     const key = note && plot?.layout.annotations?.[Number(note.dataset.index)]?.name;
-    if (key && this.root.isConnected) this.send(key);
+    if (key) this.send(key);
   }
 
   // Only a reader's own zoom or shift; what Play and the page draw has its names already.
