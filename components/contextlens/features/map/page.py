@@ -78,14 +78,13 @@ from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison import drawing
-from contextlens.ui.widgets.layer_bar import layer_bar
+from contextlens.ui.widgets.layer_bar import AROUND_MAP, layer_bar
 from contextlens.ui.widgets.passages import passages
 from contextlens.ui.widgets.subject import subject_bar
 
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
-_AROUND = 110  # pixels of the finding above a map and the layers below it
 
 # --- Above the map: the mapped texts
 
@@ -172,7 +171,7 @@ def _drawn(
         task,
         cost,
         place=place,
-        height=HEIGHT + _AROUND,
+        height=HEIGHT + AROUND_MAP,
         texts=WaitingTexts(
             begin=say("map.waiting.draw"),
             picture=say("map.place"),

@@ -64,7 +64,7 @@ from contextlens.ui.state.services import settings
 from contextlens.ui.state.view import MAX_VALUE_CHARACTERS, ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.comparison.senses import OwnSenses, covered
-from contextlens.ui.widgets.layer_bar import layer_bar
+from contextlens.ui.widgets.layer_bar import AROUND_MAP, layer_bar
 from contextlens.ui.widgets.passages import passages
 from contextlens.ui.widgets.sense_claims import senses_claim, senses_sure, sorted_claim
 
@@ -192,7 +192,6 @@ def _show_word(word: str) -> None:
 # --- The data of a view
 
 _PLACE = "senses_progress"
-_AROUND = 110  # pixels of the finding above the map and the layers below it
 
 
 def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
@@ -209,7 +208,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     area = st.empty()  # in every run, else the browser sees the next element as new
     task, senses = reading_task(corpus, view), None
     job = None if task is None else _started(task)
-    with kit.placeholder(PAGE, height=HEIGHT + _AROUND):
+    with kit.placeholder(PAGE, height=HEIGHT + AROUND_MAP):
         is_ready = job is None or waiting.shortly(job)
         if is_ready:
             error = None if job is None or job.was_stopped else job.exception()
@@ -219,7 +218,7 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     if job is not None and not is_ready:
         with area.container():
             waiting.follow(job, _PLACE, cancel="")
-            waiting.placeholder(say("senses.place"), height=HEIGHT + _AROUND)
+            waiting.placeholder(say("senses.place"), height=HEIGHT + AROUND_MAP)
     if isinstance(senses, MissingWord):
         _missing(senses)
         return None

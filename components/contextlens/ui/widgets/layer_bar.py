@@ -13,6 +13,8 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component, css_class
 
+AROUND_MAP = 110
+"""Pixels of the finding above a map and of the layer bar below it."""
 _ABOUT = "Layer 0 is the embedding layer's output; each later layer mixes in more context."
 
 
