@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.similarity import cosine_matrix
+from contextlens.content.language import say
 from contextlens.core import EncoderService
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.map.coloring import LAYER, Coloring, color_of
@@ -132,6 +133,14 @@ class MapDisplay:
     def title(self) -> str:
         """The finding at the shown layer."""
         return self.finding.titles[self.row]
+
+    @property
+    def headline(self) -> str:
+        """The finding above the map, in Markdown, or what a map of all layers at once shows."""
+        layers = self.result.layers
+        if self.finding.every_layer:
+            return say("map.every_layer", first=layers[0], last=layers[-1])
+        return " ".join(self.finding.claims)
 
     @property
     def chosen_name(self) -> str:

@@ -247,7 +247,7 @@ def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> None:
     """The map with its claims and panel, or beside another one with both below."""
-    _headline(display)
+    kit.headline(display.headline, key="reading")
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
@@ -360,15 +360,6 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
         has_frames = plays(display.result)
         framed = [CHART, OTHER_CHART] if has_frames else ()
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
-
-
-def _headline(display: MapDisplay) -> None:
-    """The finding on the shown layer, or what a map of all layers at once shows."""
-    finding, layers = display.finding, display.result.layers
-    said: Sequence[str] = finding.claims
-    if finding.every_layer:
-        said = [say("map.every_layer", first=layers[0], last=layers[-1])]
-    kit.headline(" ".join(said), key="reading")
 
 
 def _claims(display: MapDisplay) -> None:

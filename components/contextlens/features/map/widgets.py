@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from contextlens.content.glossary import unmarked
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened, two
 from contextlens.features.map import controls
@@ -117,7 +118,7 @@ def map_chart(
         config={**_CONFIG, "displayModeBar": not is_phone},
         on_select=selected,
         selection_mode=("points", "box", "lasso"),
-        alt=say("map.alt", title=display.title, n=n),
+        alt=say("map.alt", title=unmarked(display.headline), n=n),
     )
     if n < display.points.n_points:
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
