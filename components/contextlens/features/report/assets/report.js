@@ -206,7 +206,14 @@ class Report {
     image.src = view.picture;
     image.alt = view.claim || view.title;
     const about = make("div", "about");
-    const title = this.editor("textarea", "title", view, "title", this.call("view_title", { n }), 300);
+    const title = this.editor(
+      "textarea",
+      "title",
+      view,
+      "title",
+      this.call("view_title", { n }),
+      300,
+    );
     const claim = make("p", "claim", view.claim);
     const showClaim = () => (claim.hidden = title.value === view.claim); // it is said once
     title.addEventListener("input", showClaim);
