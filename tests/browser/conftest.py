@@ -157,7 +157,7 @@ def app(run_app: Callable[..., str], app_settings: Mapping[str, str], tabs: Tabs
             expect(side.get_by_role("link", name=name)).to_be_visible()
         first = page.get_by_role("toolbar", name="Words of sentence A").get_by_role("button").first
         expect(first).to_have_text(DEFAULT.sentences[0].text.split()[0])
-        page.get_by_text("random pairs", exact=False).first.wait_for()
+        page.get_by_text("unrelated words (dotted").first.wait_for()
         tabs.leave(tab, keep=True)
 
     return run_app("app.py", app_settings, ready=visit)

@@ -140,7 +140,7 @@ def address(
     address = run_app("app.py", env)
     tab = tabs.open(address)
     tab.page.goto(f"{address}/meaning")
-    tab.page.get_by_text("random pairs", exact=False).first.wait_for()
+    tab.page.get_by_text("unrelated words (dotted").first.wait_for()
     tabs.leave(tab, keep=True)
     return address
 
@@ -183,7 +183,7 @@ def test_a_typed_model_is_fetched_while_the_page_is_used(open_page: Callable, hu
     expect(area(reader)).to_have_count(0)
     assert_picked(reader, model)
     assert reader.page.url != before
-    measured = reader.main.get_by_text("random pairs", exact=False)  # here, by the running app
+    measured = reader.main.get_by_text("unrelated words (dotted")  # here, by the running app
     expect(measured.first).to_be_visible()
     reader.settle()
     reader.back()
