@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +71,10 @@ def test_views_are_collected_edited_kept_and_saved(
     add(here, 2)
     whole = saved(here, "Save as HTML")  # from where it is added
     assert whole.count("<section>") == 2
+    for picture in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', whole):
+        drawing = b64decode(picture).decode()
+        assert drawing.count("@font-face") == 1
+        assert '"Source Sans"; font-weight: 100 900; src: url(data:font/woff2;' in drawing
 
     here.goto("/report")
     assert titles(here) == [claim, second]

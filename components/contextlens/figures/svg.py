@@ -18,7 +18,7 @@ def drawing(parts: Sequence[str], height: float = HEIGHT) -> str:
     """An SVG of 928 x at most 440 px in monospaced type, in its surroundings' text colour."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:.0f}" '
-        f'font-family="Menlo, Consolas, monospace">{"".join(parts)}</svg>'
+        f"font-family=\"'Source Code Pro', Menlo, Consolas, monospace\">{''.join(parts)}</svg>"
     )
 
 

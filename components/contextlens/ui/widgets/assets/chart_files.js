@@ -9,7 +9,8 @@ const SLIDE = 1200;
 const EDGE = 16;
 const LARGEST = 1.5; // how far a small drawing is enlarged
 const WIDTH = LAYOUT.width - 2 * EDGE;
-const FONT = "Helvetica, Arial, sans-serif";
+const FONT = '"Source Sans", Helvetica, Arial, sans-serif';
+const MONO = '"Source Code Pro", Menlo, Consolas, monospace';
 const TITLE = { size: 18, line: 28, weight: 600, most: 2, opacity: 1 };
 const CLAIM = { size: 15, line: 20, weight: 400, most: 3, opacity: 1 };
 const CAPTION = { size: 10, line: 14, weight: 400, most: 6, opacity: 0.7 };
@@ -72,7 +73,51 @@ export async function asSvg(plot, drawing, colours, words) {
   for (const block of below) {
     y = write(svg, block, y + GAP, colours.ink);
   }
-  return new XMLSerializer().serializeToString(svg);
+  return new XMLSerializer().serializeToString(await withFonts(svg));
+}
+
+// No font of the page reaches a picture, so it carries those that it names.
+async function withFonts(svg) {
+  const drawn = svg.outerHTML;
+  const named = ["Source Sans", "Source Code Pro"].filter((family) => drawn.includes(family));
+  const style = shape("style", {});
+  style.textContent = (await Promise.all(named.map(fontFace))).join("");
+  svg.prepend(style);
+  return svg;
+}
+
+const faces = new Map();
+
+function fontFace(family) {
+  if (!faces.has(family)) faces.set(family, fetchedFace(family));
+  return faces.get(family);
+}
+
+// A rule with the upright font of a family as the page's own style sheets name it; "" without it.
+async function fetchedFace(family) {
+  for (const sheet of document.styleSheets) {
+    if (sheet.href && new URL(sheet.href).origin !== location.origin) continue;
+    for (const rule of sheet.cssRules) {
+      const value = (name) => rule.style.getPropertyValue(name).replaceAll(/["']/g, "");
+      if (!(rule instanceof CSSFontFaceRule) || value("font-family") !== family) continue;
+      if (value("font-style") === "italic") continue;
+      const address = value("src").match(/url\(([^)]+)/)?.[1];
+      const font = address && (await fetch(new URL(address, sheet.href ?? location.href)));
+      if (!font?.ok) return "";
+      const data = await dataUrl(await font.blob());
+      return `@font-face { font-family: "${family}"; font-weight: 100 900; src: url(${data}); }`;
+    }
+  }
+  return "";
+}
+
+export function dataUrl(blob) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
 }
 
 // The size of an SVG, which scales from now on.
@@ -130,12 +175,12 @@ function chartAsSvg(plot, size, words) {
   return window.Plotly.toImage(copy, { format: "svg", imageDataOnly: true, ...size });
 }
 
-// Web fonts do not reach a picture: lay out with fonts that every reader has.
+// Lay out with the fonts that a picture carries.
 function plainFonts(node) {
   if (!node || typeof node !== "object" || ArrayBuffer.isView(node)) return;
   for (const [name, value] of Object.entries(node)) {
     if (name !== "family" || typeof value !== "string") plainFonts(value);
-    else node[name] = /mono|code/i.test(value) ? "Menlo, Consolas, monospace" : FONT;
+    else node[name] = /mono|code/i.test(value) ? MONO : FONT;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   asSvg,
   claimIn,
   coloursOf,
+  dataUrl,
   download,
   reportAsHtml,
   subtitleOf,
@@ -133,15 +134,6 @@ function count(root) {
   root.counts = new AbortController();
   const changed = () => (root.isConnected ? show() : root.counts.abort());
   watch(changed, root.counts.signal);
-}
-
-function dataUrl(blob) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result);
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
 }
 
 function busy(root, on) {
