@@ -94,12 +94,12 @@ def test_they_are_read_whole(service: EncoderService) -> None:
         return " ".join(map(str, [cases.headline(), *cases.claims()])).replace("**", "")
 
     assert text(replace(cases, masked=True)) == (
-        "The mask lets the model skip the padding: nothing changes. Without the mask, the "
-        "padding makes A only 0.79 similar to itself (1: the same)."
+        "The mask lets the model skip the padding: nothing changes. Without the mask, A "
+        "with padding is only 0.79 similar to A without (1: the same)."
     )
     assert text(cases) == (
-        "Forget the mask, and padding changes the words. A is now 0.79 similar to itself "
-        "without padding (1: the same)."
+        "Forget the mask, and padding changes the words. A with padding is now 0.79 "
+        "similar to A without (1: the same)."
     )
 
 

@@ -248,7 +248,7 @@ def assert_so(said: Said, pairs: PairsAtLayer) -> None:
     if n == 1:
         assert_said(claims, "pairs.claim.one")
     else:
-        assert_said(claims, f"pairs.claim.{case}", accuracy=right / n, baseline=most, layer=row)
+        assert_said(claims, f"pairs.claim.{case}", accuracy=right / n, baseline=most)
     assert_said(sure, "pairs.sure.interval", n=n, low=low, high=high)
     wrong = judgement.rows[judgement.called_same[row] != (gold[judgement.rows] == SAME)]
     if len(wrong):

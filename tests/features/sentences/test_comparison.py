@@ -38,8 +38,8 @@ def test_ways_disagree_about_the_pair_whose_rank_differs_most() -> None:
     pair = pair_to_read(np.stack([one, other]), ("cls", "mean"), "ABC")
     assert (pair.pair, pair.ranks, pair.cosines) == ((0, 1), [1, 3], [0.9, 0.2])
     assert [str(claim) for claim in pair.claims()] == [
-        "**Read this pair:** of all 3 pairs, A and B are number **1** in similarity by the first "
-        "token [CLS], but number **3** by the mean of all tokens."
+        "**Read this pair, A and B:** place **1** of 3 by the first token [CLS], but place **3** "
+        "by the mean of all tokens (place 1: most alike)."
     ]
     same = pair_to_read(np.stack([one, 2 * one]), ("cls", "mean"), "ABC")
     assert same.all_agree

@@ -26,6 +26,7 @@ from contextlens.features.attention.controls import (
 from contextlens.features.attention.grid import FORMULA as GRID_FORMULA
 from contextlens.features.attention.heads import FORMULA as HABITS_FORMULA
 from contextlens.features.attention.heatmap import heatmap_script
+from contextlens.features.attention.lines_drawing import lines_drawing
 from contextlens.features.attention.rollout import FORMULA as ROLLOUT_FORMULA
 from contextlens.features.attention.widgets import attention_heads, attention_lines
 from contextlens.ui.state import session
@@ -53,7 +54,6 @@ def headline(attention: AttentionView) -> None:
 def picture(view: ViewState, attention: AttentionView) -> None:
     """Draw one head, mean or rollout as lines, beside the grid in which heads are found."""
     mean = attention.selection.mean
-    verb = "takes_in" if mean is None else mean.verb
     left, right = st.columns([8, 5], gap="medium")
     with left:
         pick = attention.pick
@@ -61,7 +61,7 @@ def picture(view: ViewState, attention: AttentionView) -> None:
             attention.grid,
             key="attention_lines",
             picked=(pick.side, pick.row, pick.column),
-            verbs=(say("attention.page.this_token"), say(f"attention.page.{verb}")),
+            verbs=_verbs(attention),
             hint=say("attention.page.lines_hint"),
             on_pick=_picker(attention),
         )
@@ -71,6 +71,13 @@ def picture(view: ViewState, attention: AttentionView) -> None:
         _navigator(attention)
     if mean is not None and attention.selection.scope != "all":
         layer_bar(view, range(1, attention.card.n_layers + 1), shown=attention.selection.layer)
+
+
+def _verbs(attention: AttentionView) -> tuple[str, str]:
+    """The headings of the two columns of tokens."""
+    mean = attention.selection.mean
+    verb = "takes_in" if mean is None else mean.verb
+    return say("attention.page.this_token"), say(f"attention.page.{verb}")
 
 
 def words(attention: AttentionView) -> None:
@@ -118,6 +125,7 @@ def downloads(
         export.caption(passport),
         page="attention",
         chart=_CHART,
+        report_svg=lines_drawing(attention.grid, attention.pick, _verbs(attention)),
         name=_FILE,
         snippets=snippets,
     ):

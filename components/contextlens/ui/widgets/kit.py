@@ -419,6 +419,7 @@ def downloads(
     name: str,
     chart: str = "",
     svg: str = "",
+    report_svg: str = "",
     svg_title: str = "",
     snippets: Sequence[tuple[str, str]] = (),
     texts: Texts = None,
@@ -434,6 +435,7 @@ def downloads(
         name: the files' name without extension.
         chart: the chart's key; or
         svg: the drawing, see `picture_buttons`.
+        report_svg: a drawing for the report alone, where the chart is not the page's main picture.
         svg_title: the title that the drawing has, if any.
         snippets: pairs of a title and Python, which become the view's notebook; one without a title
             goes on from the one before.
@@ -458,7 +460,7 @@ def downloads(
     with for_report:
         picture_buttons(
             chart_key=chart,
-            svg=svg,
+            svg=svg or report_svg,
             file_name=name,
             key=f"{name}_report",
             caption=caption,
