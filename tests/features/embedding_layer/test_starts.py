@@ -54,7 +54,7 @@ def test_two_sentences_with_the_word_at_two_places(service: EncoderService) -> N
     assert found.verdict is StartVerdict.LITTLE
     texts = [str(claim) for claim in (found.headline(), *found.claims())]
     assert texts[0] == "“bat” brings the same numbers into every sentence."
-    assert f"“bat” starts **{found.similarity:.2f}** alike in A and B" in texts[1]
+    assert f"similarity **{found.similarity:.2f}** between A and B" in texts[1]
 
 
 def test_where_the_places_are_the_same_an_example_has_another_one(service: EncoderService) -> None:

@@ -94,12 +94,12 @@ def test_they_are_read_whole(service: EncoderService) -> None:
         return " ".join(map(str, [cases.headline(), *cases.claims()])).replace("**", "")
 
     assert text(replace(cases, masked=True)) == (
-        "The mask lets the model skip the padding: nothing changes. Without the mask, A "
-        "with padding is only 0.79 similar to A without (1: the same)."
+        "The mask lets the model skip the padding: nothing changes. Without the mask, the "
+        "padding would change A: similarity to before 0.79 (1: unchanged)."
     )
     assert text(cases) == (
-        "Forget the mask, and padding changes the words. A with padding is now 0.79 "
-        "similar to A without (1: the same)."
+        "Forget the mask, and padding changes the words. The similarity of A to "
+        "before is 0.79 (1: unchanged)."
     )
 
 

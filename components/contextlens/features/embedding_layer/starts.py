@@ -96,7 +96,7 @@ class Starts(Panel):
         caution = untrained_caution(self.embedding.state)
         names = {"first": self.starts[0].name, "last": self.starts[-1].name}
         key = f"embedding_layer.starts.{self.verdict}"
-        number = claim(key, token=quoted(self.token), similarity=self.similarity, **names)
+        number = claim(key, similarity=self.similarity, **names)
         return [number, *(caution or [claim("embedding_layer.starts.later")])]
 
     def sure(self) -> list[Claim]:

@@ -164,7 +164,8 @@ def _picture(result: Comparison) -> None:
             st.markdown(result.lines(range(len(result.sentences))))
         else:
             st.markdown(result.drawn.line())
-        _pair(result)
+        if result.meanings is None:  # else the frames show more
+            _pair(result)
     kit.claims([], sure=result.sure(), key="reading_sure")
     others = [way for way in result.poolings if way not in result.main_ways]
     if others and not session.is_presented():

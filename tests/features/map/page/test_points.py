@@ -195,7 +195,7 @@ def test_marks_come_with_the_address_and_count_for_their_points_alone(
     app = framed(map_view(**marks))
     assert_whole(app)
     assert "Of the 10 points truly nearest to" in plainly_said(app)
-    assert "A: the animal. B: the language. We compared each use with" in plainly_said(app)
+    assert "A: the animal. B: the language. Such an answer is right in" in plainly_said(app)
     app = settled(field(app.selectbox, "texts_word").set_value("bank").run())
     assert_whole(app)
     assert say("map.point_panel.empty") in plainly_said(app)
