@@ -88,8 +88,9 @@ async function withFonts(svg) {
 
 const faces = new Map();
 
-function fontFace(family) {
-  if (!faces.has(family)) faces.set(family, fetchedFace(family));
+// Without its font a picture is still drawn, in the next one of its list.
+async function fontFace(family) {
+  if (!faces.get(family)) faces.set(family, await fetchedFace(family).catch(() => ""));
   return faces.get(family);
 }
 
