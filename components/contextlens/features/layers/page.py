@@ -66,24 +66,17 @@ def toolbar(view: ViewState, states: HiddenStates) -> None:
 def _token_menu(states: HiddenStates) -> None:
     """Draw the menu of the tokens, with the positions of those that have the same text."""
     counts = Counter(states.labels)
-    titles = [
-        label if counts[label] == 1 else f"{label} ({position})"
+    titles = {
+        position: label if counts[label] == 1 else f"{label} ({position})"
         for position, label in enumerate(states.labels)
-    ]
-    key = session.bind(TOKEN.key, states.picked)
-
-    def write() -> None:
-        if session.is_shown(key):
-            session.write(TOKEN.put(session.current(), session.value(key)))
-
+    }
     with st.container(width=_MENU_WIDTH, key="layers_token_menu"):
-        st.selectbox(
+        inputs.menu(
             TOKEN.label,
-            range(len(titles)),
-            index=states.picked,
-            format_func=titles.__getitem__,
-            key=key,
-            on_change=write,
+            titles,
+            states.picked,
+            lambda position: session.write(TOKEN.put(session.current(), position)),
+            key=TOKEN.key,
         )
 
 

@@ -419,16 +419,13 @@ def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
     which, lists = control.of(view), list(control.options)
     orders = {name: at_layer.to_read(name) for name in lists}
     firsts = {name: int(order[0]) + 1 if len(order) else 0 for name, order in orders.items()}
-    key = session.bind(control.key, which)
-    st.selectbox(
+    inputs.menu(
         control.label,
-        lists,
-        lists.index(which),
-        format_func=control.options.__getitem__,
-        key=key,
+        control.options,
+        which,
+        lambda name: session.write(PAIR.put(WRONG.put(session.current(), name), firsts[name])),
+        key=control.key,
         width=260,
-        on_change=_choose_list,
-        args=(key, firsts),
     )
     order = orders[which]
     positions = np.flatnonzero(order == pair)
@@ -455,14 +452,6 @@ def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
 
 def _choose(number: int) -> None:
     session.write(PAIR.put(session.current(), number))
-
-
-def _choose_list(key: str, firsts: Mapping[str, int]) -> None:
-    """Write the chosen list, and its first pair, into the view."""
-    if session.is_shown(key):
-        chosen = str(session.value(key))
-        view = WRONG.put(session.current(), chosen)
-        session.write(PAIR.put(view, firsts.get(chosen, 0)))
 
 
 # --- The closer looks

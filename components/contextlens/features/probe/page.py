@@ -58,19 +58,14 @@ def toolbar(view: ViewState, shown: ShownCorpus) -> None:
 
 def _label(view: ViewState, corpus: Corpus) -> None:
     options, shown = label_columns(corpus), label_of(view, corpus)
-    key, columns = session.bind("probe_label", shown), tuple(corpus.labels)
-
-    def choose() -> None:
-        if session.is_shown(key):
-            session.write(with_label(session.current(), columns, str(session.value(key))))
-
-    st.selectbox(
+    columns = tuple(corpus.labels)
+    inputs.menu(
         LABEL.label,
-        options,
-        options.index(shown),
-        key=key,
+        {title: title for title in options},
+        shown,
+        lambda title: session.write(with_label(session.current(), columns, title)),
+        key="probe_label",
         help=say("probe.label_help"),
-        on_change=choose,
     )
 
 

@@ -111,23 +111,19 @@ def _toolbar(view: ViewState, corpus: SearchableCorpus | None) -> None:
 def _label(view: ViewState, corpus: SearchableCorpus) -> None:
     """Draw the choice of the column that holds senses."""
     columns, shown = tuple(corpus.columns), column_of(view, corpus)
-    options = [*columns, ""]
-    key = session.bind("senses_label", shown)
 
-    def choose() -> None:
-        if session.is_shown(key):
-            view, title = session.current(), str(session.value(key))
-            view = with_label(view, columns, title) if title else LABEL.put(view, NO_LABEL)
-            session.write(_reset_selection(view))
+    def choose(title: str) -> None:
+        view = session.current()
+        view = with_label(view, columns, title) if title else LABEL.put(view, NO_LABEL)
+        session.write(_reset_selection(view))
 
-    st.selectbox(
+    inputs.menu(
         LABEL.label,
-        options,
-        options.index(shown),
-        key=key,
-        format_func=lambda title: title or LABEL.options[NO_LABEL],
+        {**{title: title for title in columns}, "": LABEL.options[NO_LABEL]},
+        shown,
+        choose,
+        key="senses_label",
         help=say("senses.labels_help"),
-        on_change=choose,
     )
 
 
@@ -159,6 +155,7 @@ def _word_field(
 
 def _word_option(row: WordRow) -> str:
     word = shortened(row.word, 40)
+    """Return the title of a word; `_write` reads what stands before the dot."""
     if row.n_senses > 1:
         return say("senses.word_option.senses", word=word, n=row.n, senses=row.n_senses)
     return say("senses.word_option.uses", word=word, n=row.n)
@@ -168,6 +165,7 @@ def _write(control: Control[Any], key: str, then: inputs.ViewChange) -> Callable
     def write() -> None:
         if session.is_shown(key):
             value = str(session.value(key) or "")[:MAX_VALUE_CHARACTERS]
+            value = value.partition(" · ")[0]  # the word's title in the collection before
             session.write(then(control.put(session.current(), value)))
 
     return write

@@ -103,20 +103,12 @@ def _collection(
     view: ViewState, page: str, shown: str, example: str, then: inputs.ViewChange
 ) -> None:
     options = {**({"": example} if example else {}), **collections(view, shown)}
-    key = session.bind(f"{page}_collection", shown)
-    names = list(options)
-
-    def choose() -> None:
-        if session.is_shown(key):
-            session.write(then(on_collection(session.current(), str(session.value(key)))))
-
-    st.selectbox(
+    inputs.menu(
         COLLECTION.label,
-        names,
-        names.index(shown),
-        key=key,
-        format_func=options.__getitem__,
-        on_change=choose,
+        options,
+        shown,
+        lambda name: session.write(then(on_collection(session.current(), name))),
+        key=f"{page}_collection",
     )
 
 

@@ -5,8 +5,8 @@ They write in callbacks only. A feature's `controls.py` declares its controls.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Control, Number, Switch, Text, sentence_index
 from contextlens.ui.state.view import ViewState, letter
 
+V = TypeVar("V", bound=Hashable)
 ViewChange = Callable[[ViewState], ViewState]
 """Adjusts other controls of a view after one has changed."""
 
@@ -43,18 +44,59 @@ def select(view: ViewState, control: Choice, then: ViewChange = lambda view: vie
         control: the choice.
         then: what else changes in the view with the choice.
     """
-    values, chosen = list(control.options), control.of(view)
-    key = session.bind(control.key, chosen)
-    st.selectbox(
+    chosen = control.of(view)
+    menu(
         control.label,
-        values,
-        index=values.index(chosen),
-        key=key,
-        format_func=control.options.__getitem__,
-        help=control.help or None,
-        on_change=_write(control, key, then),
+        control.options,
+        chosen,
+        lambda value: session.write(then(control.put(session.current(), value))),
+        key=control.key,
+        help=control.help,
     )
     return chosen
+
+
+def menu(
+    label: str,
+    options: Mapping[V, str],
+    chosen: V,
+    on_choose: Callable[[V], None],
+    *,
+    key: str,
+    help: str = "",  # noqa: A002
+    width: int | Literal["stretch"] = "stretch",
+) -> None:
+    """Draw a menu that writes the view.
+
+    Streamlit knows the chosen option by its title. If a title changes (a file is named at last),
+    the browser still sends the former one, and Streamlit calls that a choice; nobody chose it.
+
+    Args:
+        label: the title of the menu.
+        options: the title of each value.
+        chosen: the value that the view has.
+        on_choose: called with the value that the visitor chose, to write the view.
+        key: the widget's key, as `session.bind` takes it.
+        help: what the menu is for; "" for none.
+        width: in pixels.
+    """
+    values, bound = list(options), session.bind(key, chosen)
+
+    def choose() -> None:
+        value = session.value(bound)
+        if session.is_shown(bound) and value in options:
+            on_choose(value)
+
+    st.selectbox(
+        label,
+        values,
+        values.index(chosen),
+        key=bound,
+        format_func=options.__getitem__,
+        help=help or None,
+        width=width,
+        on_change=choose,
+    )
 
 
 def switch(view: ViewState, control: Switch) -> bool:
@@ -123,12 +165,10 @@ def sentence(view: ViewState, control: Choice) -> int:
     return sentence_index(view, control)
 
 
-def _write(
-    control: Control[Any], key: str, then: ViewChange = lambda view: view
-) -> Callable[[], None]:
+def _write(control: Control[Any], key: str) -> Callable[[], None]:
     def write() -> None:
         if session.is_shown(key):
-            session.write(then(control.put(session.current(), session.value(key))))
+            session.write(control.put(session.current(), session.value(key)))
 
     return write
 
