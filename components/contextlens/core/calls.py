@@ -29,6 +29,8 @@ _MAX_KEY_LENGTH = 500  # characters; longer keys are stored as a digest
 _PLAIN = frozenset({type(None), bool, int, float, str})
 _TEXT = frozenset({str})
 _REPEATABLE = _PLAIN | {list, tuple}
+_LISTS = frozenset({"interventions", "positions"})
+"""The arguments with a list for each text."""
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -91,15 +93,13 @@ class Call(NamedTuple):
     def repeatable(self) -> Call:
         """The same call with lists in place of iterators, which can be read only once."""
         arguments = self.arguments
-        if (
-            _REPEATABLE.issuperset(map(type, arguments.values()))
-            and "interventions" not in arguments
-        ):
+        if _REPEATABLE.issuperset(map(type, arguments.values())) and _LISTS.isdisjoint(arguments):
             return self
         read = {name: list(v) for name, v in arguments.items() if hasattr(v, "__next__")}
-        rows = {**arguments, **read}.get("interventions")
-        if isinstance(rows, list | tuple) and any(hasattr(row, "__next__") for row in rows):
-            read["interventions"] = [list(row) for row in rows]
+        for name in _LISTS.intersection(arguments):
+            rows = {**arguments, **read}[name]
+            if isinstance(rows, list | tuple) and any(hasattr(row, "__next__") for row in rows):
+                read[name] = [list(row) for row in rows]
         return self.having(**read) if read else self
 
     def columns(self) -> dict[str, Sequence[Any]] | None:
@@ -150,9 +150,9 @@ class Call(NamedTuple):
         texts = columns["texts"]
         pairs = columns.get("pairs") or [None] * len(texts)
         keys: list[Hashable] = [(*shared, *both) for both in zip(texts, pairs, strict=True)]
-        if "interventions" in columns:
-            rows = map(repr, map(_exact, columns["interventions"]))
-            return list(zip(keys, rows, strict=True))
+        for name in sorted(_LISTS.intersection(columns)):
+            rows = map(repr, map(_exact, columns[name]))
+            keys = list(zip(keys, rows, strict=True))
         return keys
 
 
@@ -170,6 +170,7 @@ _FIT: Mapping[str, Callable[[Sequence[Any]], bool]] = {
     "texts": _are_texts,
     "pairs": lambda values: _are_texts([value for value in values if value is not None]),
     "interventions": lambda values: not _averages_over_texts(values),
+    "positions": lambda values: all(isinstance(row, list | tuple) for row in values),
 }
 """By argument, a function that returns True if a call can be split by the argument's entries."""
 

@@ -30,6 +30,7 @@ from contextlens.core.schema import (
     Progress,
     SentenceVector,
     TokenizerCard,
+    TokenPredictions,
     Tokens,
     Vocabulary,
 )
@@ -160,6 +161,53 @@ class EncoderService:
             texts: the texts.
             pairs: the second text or None for each text, or None if there are no pairs.
             prompt: the text before each text; None for the recipe's default prompt.
+        """
+
+    @method(of="model", columns=(*_TEXTS, "positions"), cached="always")
+    def predict_tokens(
+        self,
+        model: str,
+        texts: Sequence[str],
+        positions: Sequence[Sequence[int]],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        masked: bool = True,
+        layers: Sequence[int] | None = None,
+        n_best: int = 10,
+        candidates: Sequence[int] = (),
+        checksum: str | None = None,
+    ) -> list[TokenPredictions]:
+        """What the model's own trained head expects at some positions of each text.
+
+        The numbers are those of transformers' ForMaskedLM class of the model's family. A model
+        without such a head (`ModelCard.provenance.token_head`) is refused.
+
+        Args:
+            model: its id.
+            texts: may repeat a text, with other positions.
+            positions: for each text, the positions of the tokens to predict.
+            pairs: the second text or None for each text, or None if there are no pairs.
+            masked: put the mask token at all these positions of a text before the model reads it;
+                False to read the text as written.
+            layers: the layers whose hidden states the head reads; None for the last, on which
+                it was trained.
+            n_best: the number of most probable tokens returned, at most 100.
+            candidates: IDs of tokens whose probabilities are returned besides.
+        """
+
+    @method(of="model", columns=_TEXTS, cached="always")
+    def follows(
+        self,
+        model: str,
+        texts: Sequence[str],
+        pairs: Sequence[str],
+        *,
+        checksum: str | None = None,
+    ) -> list[float]:
+        """The probability that each pair follows its text, by the model's own trained head.
+
+        The numbers are those of BertForNextSentencePrediction. A model without such a head
+        (`ModelCard.provenance.next_head`) is refused.
         """
 
     @method(of="model", columns=(*_TEXTS, "interventions"), cached="always")

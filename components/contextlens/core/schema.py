@@ -46,6 +46,7 @@ __all__ = [
     "SentenceVector",
     "Source",
     "SwitchOff",
+    "TokenPredictions",
     "TokenizerCard",
     "Tokens",
     "Vocabulary",
@@ -207,6 +208,39 @@ class SentenceVector:
     vector: FloatArray
     n_tokens: int
     n_truncated: int
+    passport: Passport
+
+
+@dataclass(frozen=True, eq=False)
+class TokenPredictions:
+    """The tokens that a model expects at some positions of a text, by its own trained head.
+
+    Log-probabilities are natural, over the model's whole vocabulary; rank 1 is the most probable.
+
+    Attributes:
+        tokens: the text as written; what was hidden shows in `is_masked` alone.
+        positions: the positions that were predicted.
+        is_masked: True if the model read the mask token at all of these positions.
+        layers: the layers whose hidden states the head read; it was trained on the last.
+        best_ids: (n_layers, n_positions, n_best) int64, the most probable first.
+        best: the same shape, float32 log-probabilities.
+        written: (n_layers, n_positions) float32 log-probability of the token as written.
+        written_ranks: the same shape, int64.
+        candidates: (n_layers, n_positions, n_candidates) float32 log-probabilities.
+        candidate_ranks: the same shape, int64.
+        passport: how to get the same numbers again.
+    """
+
+    tokens: Tokens
+    positions: tuple[int, ...]
+    is_masked: bool
+    layers: tuple[int, ...]
+    best_ids: IntArray
+    best: FloatArray
+    written: FloatArray
+    written_ranks: IntArray
+    candidates: FloatArray
+    candidate_ranks: IntArray
     passport: Passport
 
 
@@ -411,6 +445,8 @@ class Provenance:
     embedding_layer: PartState
     encoder: PartState
     pooler: PartState
+    token_head: PartState = PartState("absent", "")  # predicts hidden words
+    next_head: PartState = PartState("absent", "")  # says whether a sentence follows another
 
 
 @dataclass(frozen=True)

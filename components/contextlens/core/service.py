@@ -18,11 +18,17 @@ from contextlens.core.errors import RequestError
 from contextlens.core.model_store import ModelList, ModelStore
 from contextlens.core.presets import preset_config
 from contextlens.core.protocol import EncoderService
-from contextlens.core.schema import Architecture, Counted, Encoding, SentenceVector
+from contextlens.core.schema import (
+    Architecture,
+    Counted,
+    Encoding,
+    SentenceVector,
+    TokenPredictions,
+)
 
 if TYPE_CHECKING:
     from contextlens.core.cache import CachedService
-    from contextlens.core.encoder import LoadedModel, LoadedTokenizer
+    from contextlens.core.encoder import LoadedModel, LoadedTokenizer, PreparedText, Request
     from contextlens.core.settings import Settings
 
 __all__ = ["EncoderService", "LocalService", "open_service"]
@@ -82,8 +88,8 @@ class LocalService(EncoderService):
         method = call.method.name
         if method == "encode":
             return self._encode(loaded, **arguments)
-        if method == "sentence_vectors":
-            return self._sentence_vectors(loaded, **arguments)
+        if method in {"sentence_vectors", "predict_tokens", "follows"}:
+            return getattr(self, f"_{method}")(loaded, **arguments)
         if method in {"intervene", "integrated_gradients"}:
             with self._in_steps(progress) as counted:
                 return getattr(encoder, method)(loaded, **arguments, progress=counted)
@@ -96,19 +102,74 @@ class LocalService(EncoderService):
         pairs: Sequence[str | None] | None,
         **settings: Any,
     ) -> list[Encoding]:
-        from contextlens.core.encoder import BatchKey, Request, encode, prepare_texts, tidy_memory
+        from contextlens.core.encoder import Request, prepare_texts
 
         request = Request.checked(loaded.card, **settings)
-        if self._is_batching:
-            prepared = prepare_texts(loaded, texts, request, pairs=pairs)
-            lengths = [text.tokens.n_tokens for text in prepared]
-            with tidy_memory(sum(lengths)):
-                encodings = self._streams().run(BatchKey.of(loaded, request), prepared, lengths)
-        else:
-            encodings = encode(loaded, texts, request, pairs=pairs)
+        prepared = prepare_texts(loaded, texts, request, pairs=pairs)
+        encodings = self._run(loaded, request, prepared)
         if settings["precision"] == "fast":  # the first use makes a copy of the weights
             self._store.make_room()
         return encodings
+
+    def _run(
+        self, loaded: LoadedModel, request: Request, prepared: Sequence[PreparedText]
+    ) -> list[Encoding]:
+        from contextlens.core.encoder import BatchKey, run_alone, tidy_memory
+
+        if not self._is_batching:
+            return run_alone(loaded, prepared, request)
+        lengths = [text.tokens.n_tokens for text in prepared]
+        with tidy_memory(sum(lengths)):
+            return self._streams().run(BatchKey.of(loaded, request), prepared, lengths)
+
+    def _predict_tokens(
+        self,
+        loaded: LoadedModel,
+        texts: Sequence[str],
+        positions: Sequence[Sequence[int]],
+        pairs: Sequence[str | None] | None,
+        layers: Sequence[int] | None,
+        **asked: Any,
+    ) -> list[TokenPredictions]:
+        from contextlens.core.encoder import PredictionRequest, Request, masked_texts, predict
+
+        wanted = PredictionRequest.checked(loaded, **asked)
+        card = loaded.card
+        request = Request.checked(
+            card,
+            pad_to=None,
+            mask="model",
+            layers=[card.n_layers] if layers is None else layers,
+            attentions=False,
+            precision="exact",
+        )
+        written, read = masked_texts(
+            loaded, texts, positions, request, pairs=pairs, masked=wanted.masked
+        )
+        if not written:
+            return []
+        encodings = self._run(loaded, request, read)
+        with self._in_steps(None):
+            return predict(loaded, written, encodings, positions, wanted)
+
+    def _follows(
+        self, loaded: LoadedModel, texts: Sequence[str], pairs: Sequence[str]
+    ) -> list[float]:
+        from contextlens.core.encoder import follows, trained_head
+
+        trained_head(loaded, "next_head")
+        layers = [loaded.card.n_layers]
+        encodings = self._encode(
+            loaded,
+            texts,
+            pairs,
+            pad_to=None,
+            mask="model",
+            layers=layers,
+            attentions=False,
+            precision="exact",
+        )
+        return follows(loaded, encodings) if encodings else []
 
     def _sentence_vectors(
         self,

@@ -16,7 +16,20 @@ from contextlens.core.encoder.inputs import Request
 from contextlens.core.encoder.intervening import intervene
 from contextlens.core.encoder.loading import LoadedModel, load_model
 from contextlens.core.encoder.parameters import list_parameters, read_matrix
-from contextlens.core.encoder.running import BatchKey, encode, prepare_texts, processors
+from contextlens.core.encoder.predicting import (
+    PredictionRequest,
+    follows,
+    masked_texts,
+    predict,
+    trained_head,
+)
+from contextlens.core.encoder.running import (
+    BatchKey,
+    PreparedText,
+    prepare_texts,
+    processors,
+    run_alone,
+)
 from contextlens.core.encoder.sentences import sentence_vectors
 from contextlens.core.encoder.tokenizing import normalize, tokenize
 from contextlens.core.encoder.vocabulary import (
@@ -29,28 +42,34 @@ __all__ = [
     "BatchKey",
     "LoadedModel",
     "LoadedTokenizer",
+    "PredictionRequest",
+    "PreparedText",
     "Request",
     "architecture_of",
     "build_architecture",
     "decode",
     "device_of",
     "embedding_parts",
-    "encode",
     "fast_precision",
+    "follows",
     "free_memory",
     "integrated_gradients",
     "intervene",
     "list_parameters",
     "load_model",
     "load_tokenizer",
+    "masked_texts",
     "nearest_rows",
     "needed_memory",
     "normalize",
+    "predict",
     "prepare_texts",
     "processors",
     "read_matrix",
+    "run_alone",
     "sentence_vectors",
     "tidy_memory",
     "tokenize",
+    "trained_head",
     "word_rows",
 ]

@@ -12,6 +12,7 @@ import transformers
 
 from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
+from contextlens.core.encoder.heads import Head, read_heads
 from contextlens.core.encoder.layerwise import Layerwise
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
 from contextlens.core.encoder.shapes import WRAPPER, check_shapes
@@ -45,6 +46,7 @@ class LoadedModel:
     views: ModelVariants
     device: Device
     dense: dict[str, DenseWeights]  # of the recipe's linear layers, by folder
+    heads: dict[str, Head]  # the trained ones, by `heads.KINDS`
 
     @cached_property
     def layerwise(self) -> Layerwise:
@@ -54,7 +56,9 @@ class LoadedModel:
     @property
     def memory_bytes(self) -> int:
         """Bytes of the weights in memory, including the copy for fast work."""
-        return self.card.memory_bytes * 3 // 2 if self.views.has_fast else self.card.memory_bytes
+        n_bytes = sum(head.n_bytes for head in self.heads.values())
+        n_fast = self.card.memory_bytes // 2 if self.views.has_fast else 0
+        return self.card.memory_bytes + n_fast + n_bytes
 
 
 def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> LoadedModel:
@@ -85,7 +89,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         check_bundled_files(files.folder)
     stored = check_shapes(files, weights, config, family)
     model, missing = _read_weights(files, family, config)
-    provenance = _provenance(model, family, missing)
+    heads, states = read_heads(model, family, given, weights)
+    provenance = replace(_provenance(model, family, missing), **states)
     reader = load_tokenizer(files)
     card = _card(files, reader.card, model, checksum, provenance, fast)
     card = replace(
@@ -95,7 +100,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         stored_as=stored.dtypes,
         is_wrapped=stored.is_wrapped,
     )
-    _move(model, files.title, device)
+    for part in (model, *heads.values()):
+        _move(part, files.title, device)
     recipe, dense, note = _recipe(files.folder, card)
     card = replace(card, recipe=recipe, recipe_note=note)
     trained = {
@@ -104,7 +110,7 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         "encoder": provenance.encoder.state == "trained",
     }
     views = ModelVariants(model, fast.dtype)
-    return LoadedModel(card, family, model, reader, trained, views, device, dense)
+    return LoadedModel(card, family, model, reader, trained, views, device, dense, heads)
 
 
 def _recipe(

@@ -35,11 +35,11 @@ __all__ = [
     "allocate_encoding",
     "batches",
     "check_finite",
-    "encode",
     "freeze",
     "passport_of",
     "prepare_texts",
     "processors",
+    "run_alone",
 ]
 
 _TOKEN_FIELDS = [f.name for f in fields(Tokens)]
@@ -301,15 +301,10 @@ def processors(device: str) -> Processors:
 # --- Work of one thread alone
 
 
-def encode(
-    loaded: LoadedModel,
-    texts: Sequence[str],
-    request: Request,
-    *,
-    pairs: Sequence[str | None] | None = None,
+def run_alone(
+    loaded: LoadedModel, prepared: Sequence[PreparedText], request: Request
 ) -> list[Encoding]:
-    """Return each text's encoding, in the order given, computed by this thread alone."""
-    prepared = prepare_texts(loaded, texts, request, pairs=pairs)
+    """Return each prepared text's encoding, in the order given, computed by this thread alone."""
     results: dict[int, Encoding] = {}
     lengths = [text.tokens.n_tokens for text in prepared]
     most = loaded.device.batch_tokens

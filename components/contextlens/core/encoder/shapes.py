@@ -21,7 +21,7 @@ from contextlens.core.errors import CheckpointError
 from contextlens.core.families import Family
 from contextlens.core.registry import ModelFiles
 
-__all__ = ["WRAPPER", "StoredWeights", "check_shapes"]
+__all__ = ["WRAPPER", "StoredWeights", "check_shapes", "own_name"]
 
 WRAPPER = r"^(?:module\.|_orig_mod\.)+"
 """What DistributedDataParallel and torch.compile put before each weight's name."""
@@ -70,7 +70,7 @@ def check_shapes(
     """
     title, cls = files.title, getattr(transformers, family.class_name)
     headers = _read_headers(files, paths)
-    own_names = {name: _renamed(name, cls.base_model_prefix) for name in headers}
+    own_names = {name: own_name(name, cls.base_model_prefix) for name in headers}
     shapes = {own_names[name]: shape for name, (shape, _) in headers.items()}
     dtypes = {own_names[name]: dtype for name, (_, dtype) in headers.items()}
     _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
@@ -138,8 +138,8 @@ def _read_headers(
     return headers
 
 
-def _renamed(name: str, prefix: str) -> str:
-    """The name that transformers will give a weight."""
+def own_name(name: str, prefix: str) -> str:
+    """The name that transformers will give a weight, without the prefix of the encoder."""
     name = re.sub(WRAPPER, "", name).removeprefix(f"{prefix}.")
     for old, new in _LEGACY.items():
         if name.endswith(old):

@@ -331,6 +331,21 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
         case "sentence_vectors":
             n_bytes = 4 * max(card.n_dims, _MAX_DIMS)
             return [_RESULT_BYTES + n_bytes for _ in arguments["texts"]]
+        case "predict_tokens":
+            n_layers = 1 if arguments["layers"] is None else len(arguments["layers"])
+            n_tokens = 2 * arguments["n_best"] + 2 * len(arguments["candidates"]) + 2
+            return [
+                _RESULT_BYTES
+                + _bytes(text)
+                + _bytes(pair)
+                + _states({**arguments, "layers": []}, card, text, pair)
+                + 8 * n_layers * n_tokens * len(positions)
+                for text, pair, positions in zip_longest(
+                    arguments["texts"], arguments["pairs"] or (), arguments["positions"]
+                )
+            ]
+        case "follows":
+            return [_ENTRY_BYTES for _ in arguments["texts"]]
         case "embedding_parts" | "integrated_gradients":
             text, pair = arguments["text"], arguments.get("pair")
             return [8 * _states({**arguments, "layers": [0]}, card, text, pair)]
@@ -350,7 +365,7 @@ def parts_of(method: str, arguments: Mapping[str, Any], card: Card) -> Iterator[
     """Slices of the texts or token IDs of a call, each to be requested separately.
 
     Args:
-        method: "tokenize", "encode", "intervene" or "word_rows".
+        method: one whose calls have `columns`, or "word_rows".
         arguments: by name; those with one entry for each text have equal lengths.
         card: the card that `CARD_BY` names for the method.
     """

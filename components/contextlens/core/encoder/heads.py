@@ -1,0 +1,176 @@
+"""The heads that a checkpoint has on top of its encoder, run by transformers' own classes.
+
+A head is used only if the checkpoint has all of its weights and they look trained: transformers
+gives a missing one random numbers. Its class runs unchanged around a stand-in for the encoder,
+which hands on the hidden states that it is given, so no family needs code of its own here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import safe_open
+from transformers.modeling_outputs import BaseModelOutputWithPooling
+
+from contextlens.core.encoder.shapes import own_name
+from contextlens.core.families import Family
+from contextlens.core.schema import PartState
+
+__all__ = ["KINDS", "Head", "HeadKind", "read_heads"]
+
+_MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
+
+
+@dataclass(frozen=True)
+class HeadKind:
+    """A kind of head.
+
+    Attributes:
+        suffix: what the names of its classes in transformers have in place of "Model".
+        title: the head in words, for sentences.
+    """
+
+    suffix: str
+    title: str
+
+
+KINDS: Mapping[str, HeadKind] = {
+    "token_head": HeadKind("ForMaskedLM", "a head that predicts hidden words"),
+    "next_head": HeadKind("ForNextSentencePrediction", "a head for the next sentence"),
+}
+"""The kinds of heads, by their names in `schema.Provenance`."""
+
+
+class Head:
+    """One trained head. Thread-safe.
+
+    Args:
+        model: transformers' model of the head's class; its encoder is replaced.
+    """
+
+    def __init__(self, model: Any) -> None:
+        shared = {id(value) for value in model.base_model.parameters()}
+        own = [value for value in model.parameters() if id(value) not in shared]
+        self.n_bytes: int = sum(value.numel() * value.element_size() for value in own)
+        """Bytes of its weights, without those that it shares with the encoder's word table."""
+        setattr(model, model.base_model_prefix, _Given())
+        self._model = model.eval().requires_grad_(requires_grad=False)
+
+    def logits(self, states: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Each batch's logits, (n_batch, n_classes) float32, in the order given.
+
+        Args:
+            states: (n, n_dims) the encoder's output at the places to predict, on the head's device.
+        """
+        at_once = max(1, _MAX_VALUES // max(1, int(self._model.config.vocab_size)))
+        with torch.inference_mode():
+            for batch in torch.split(states, at_once):
+                yield self._model(inputs_embeds=batch[:, None]).logits.reshape(len(batch), -1)
+
+    def to(self, device: str) -> None:
+        """Move its weights to a device; those that it shares are there already."""
+        self._model.to(device)
+
+
+class _Given(torch.nn.Module):
+    """Stands for an encoder: its output is its input."""
+
+    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> Any:
+        return BaseModelOutputWithPooling(
+            last_hidden_state=inputs_embeds,
+            pooler_output=inputs_embeds[:, 0],
+        )
+
+
+def read_heads(
+    model: Any, family: Family, given: Mapping[str, Any], paths: list[Path]
+) -> tuple[dict[str, Head], dict[str, PartState]]:
+    """Return the trained heads of a checkpoint, and the state of every kind, by `KINDS`.
+
+    Args:
+        model: the checkpoint's encoder, with its weights.
+        family: its family.
+        given: the checkpoint's whole config.json.
+        paths: its safetensors files.
+    """
+    heads, states = {}, {}
+    has_more = bool(_names(paths, model.base_model_prefix) - set(model.state_dict()))
+    for name, kind in KINDS.items():
+        cls = getattr(transformers, family.class_name.removesuffix("Model") + kind.suffix, None)
+        if cls is None:
+            states[name] = PartState(
+                "absent", f"The {family.model_type} architecture does not have {kind.title}."
+            )
+            continue
+        if not has_more:
+            states[name] = _absent(kind)
+            continue
+        built, states[name] = _read(cls, kind, model, given, paths)
+        if states[name].state == "trained":
+            heads[name] = Head(built)
+    return heads, states
+
+
+def _read(
+    cls: Any, kind: HeadKind, model: Any, given: Mapping[str, Any], paths: list[Path]
+) -> tuple[Any, PartState]:
+    """The model of a head's class around an encoder, and the state of the head."""
+    prefix = f"{cls.base_model_prefix}."
+    settings = cls.config_class.from_dict(model.config.to_dict())
+    settings.tie_word_embeddings = given.get("tie_word_embeddings", True) is not False
+    with torch.device("meta"):
+        built = cls(settings)
+    setattr(built, cls.base_model_prefix, model)
+    wanted = {n: v.shape for n, v in built.state_dict().items() if not n.startswith(prefix)}
+    weights = _stored(paths, cls.base_model_prefix, wanted)
+    if not weights:
+        return None, _absent(kind)
+    missing = set(wanted) - set(weights)
+    built.load_state_dict(weights, strict=False, assign=True)
+    built.tie_weights(missing_keys=missing, recompute_mapping=False)
+    parameters = dict(built.named_parameters(remove_duplicate=False))
+    if missing or any(v.is_meta for n, v in parameters.items() if not n.startswith(prefix)):
+        return None, _absent(kind)
+    if not all(bool(value.isfinite().all()) for value in weights.values()):
+        return None, PartState(
+            "untrained", f"The weights for {kind.title} have values that are NaN or infinite."
+        )
+    biases = [value for name, value in weights.items() if name.endswith("bias")]
+    if biases and not any(bool(bias.any()) for bias in biases):
+        return None, PartState(
+            "untrained",
+            f"The checkpoint has {kind.title}, and every bias of it is exactly 0, as before any "
+            "training.",
+        )
+    return built, PartState("trained", f"The checkpoint has {kind.title}; its biases are not 0.")
+
+
+def _absent(kind: HeadKind) -> PartState:
+    return PartState("absent", f"The checkpoint has no weights for {kind.title}.")
+
+
+def _names(paths: list[Path], prefix: str) -> set[str]:
+    names = set()
+    for path in paths:
+        with safe_open(path, framework="pt") as file:
+            names |= {own_name(stored, prefix) for stored in file.keys()}  # noqa: SIM118
+    return names
+
+
+def _stored(
+    paths: list[Path], prefix: str, wanted: Mapping[str, torch.Size]
+) -> dict[str, torch.Tensor]:
+    """The weights of a checkpoint with the wanted names and shapes, in float32."""
+    weights = {}
+    for path in paths:
+        with safe_open(path, framework="pt") as file:
+            for stored in file.keys():  # noqa: SIM118 - it has no iterator
+                name = own_name(stored, prefix)
+                if name in wanted and file.get_slice(stored).get_shape() == list(wanted[name]):
+                    weights[name] = file.get_tensor(stored).float()
+    return weights
