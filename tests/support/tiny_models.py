@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import (
     AlbertTokenizer,
     AutoConfig,
     AutoModel,
-    AutoModelForMaskedLM,
     BertTokenizer,
     DistilBertTokenizer,
     MPNetTokenizer,
@@ -53,20 +53,22 @@ and talking again before the evening was over. The teacher's teachings were taug
 CHARACTERS = string.ascii_lowercase + string.digits + string.punctuation + "éüñß你好"
 
 
-def build(family: str, folder: Path, *, seed: int = 0, **changes: Any) -> Path:
+def build(family: str, folder: Path, *, seed: int = 0, head: str = "", **changes: Any) -> Path:
     """The folder, with a random model of a family (or variant) and its tokenizer saved in it.
 
     Args:
         family: one of `ALL`.
         folder: created where missing.
         seed: of the weights.
+        head: "MaskedLM" or "PreTraining" for a checkpoint with the heads of that class.
         **changes: values of the config that differ from the tiny ones.
     """
     tokenizer = _TOKENIZERS[family_of(family)]()
     settings = {**_sizes(family), "vocab_size": len(tokenizer), **changes}
     config = AutoConfig.for_model(family_of(family), **settings)
     # A checkpoint of the masked-word model holds the encoder under a prefix, and no pooler.
-    kind = AutoModelForMaskedLM if family == "bert-without-pooler" else AutoModel
+    head = "MaskedLM" if family == "bert-without-pooler" else head
+    kind = getattr(transformers, f"AutoModelFor{head}") if head else AutoModel
     model = kind.from_config(config)
     _randomize(model, seed)
     model.save_pretrained(folder, max_shard_size=100_000 if family == "bert-sharded" else "1GB")

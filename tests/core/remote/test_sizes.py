@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +25,7 @@ from contextlens.core.remote.wire import (
     result_bytes,
 )
 from contextlens.core.schema import SwitchOff
+from tests.support.tiny_models import build
 
 TEXTS = ["", "a", "I love my pet python", "她在河边的银行取钱", "\ufdfa" * 9, "1 " * 700]
 OFF = [SwitchOff("head", 1, 1)]
@@ -63,6 +66,22 @@ def test_an_answer_has_no_more_than_was_said(
     assert len(pack_answer(found)) <= check_answer(method, given, card)
 
 
+def test_predictions_have_no_more_than_was_said(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    build("bert", tmp_path / "model", head="PreTraining")
+    service, model = open_with(model_folder=tmp_path), "folder:model"
+    card, texts = service.load(model), [text or "a" for text in TEXTS]
+    for method, more in (
+        ("predict_tokens", {"positions": [[1]] * 6, "n_best": 100, "layers": [0, 1, 2, 3]}),
+        ("predict_tokens", {"positions": [[0, 1, 2]] * 6, "candidates": [5] * 50}),
+        ("follows", {"pairs": texts}),
+    ):
+        arguments: dict[str, Any] = {"model": model, "texts": texts, **more}
+        n_bytes = len(pack_answer(getattr(service, method)(**arguments)))
+        assert n_bytes <= check_answer(method, arguments, card)
+
+
 def test_a_matrix_is_bounded_where_it_is_read() -> None:
     assert wire._MATRIX_BYTES >= 4 * parameters.MAX_VALUES
 
@@ -70,17 +89,21 @@ def test_a_matrix_is_bounded_where_it_is_read() -> None:
 @settings(max_examples=50)
 @given(
     st.lists(st.text(max_size=3).map(lambda t: t * 1000), max_size=300),
-    st.sampled_from(["tokenize", "encode", "intervene"]),
+    st.sampled_from(["tokenize", "encode", "intervene", "predict_tokens"]),
     st.booleans(),
 )
 def test_every_part_is_one_that_the_service_takes(
     texts: list[str], method: str, attentions: bool
 ) -> None:
-    given = {"texts": texts, "attentions": attentions and method == "encode"}
+    given: dict[str, Any] = {"texts": texts, "attentions": attentions and method == "encode"}
+    if method == "predict_tokens":
+        given["positions"] = [[1, 2] for _ in texts]
     parts = list(parts_of(method, given, LARGE))
     assert [text for part in parts for text in texts[part]] == texts
     for part in parts:
         own = {**given, "texts": texts[part]}
+        if "positions" in given:
+            own["positions"] = given["positions"][part]
         assert check_answer(method, own, LARGE) <= MAX_BYTES
         is_alone = len(own["texts"]) <= 1
         assert is_alone or sum(result_bytes(method, own, LARGE)) <= wire.PART_BYTES

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from contextlens.core.encoder.heads import KINDS, Head
+from contextlens.core.encoder.heads import Head
 from contextlens.core.encoder.inputs import Request, is_index
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.running import PreparedText, prepare_texts
@@ -61,8 +61,7 @@ def trained_head(loaded: LoadedModel, kind: str) -> Head:
     if kind not in loaded.heads:
         reason = getattr(loaded.card.provenance, kind).reason
         raise RequestError(
-            f"{loaded.card.title} cannot answer this: it needs {KINDS[kind].title}. {reason} "
-            "Choose another model."
+            f"{loaded.card.title} cannot answer this. {reason} Choose another model."
         )
     return loaded.heads[kind]
 

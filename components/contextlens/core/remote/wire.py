@@ -332,8 +332,9 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
             n_bytes = 4 * max(card.n_dims, _MAX_DIMS)
             return [_RESULT_BYTES + n_bytes for _ in arguments["texts"]]
         case "predict_tokens":
-            n_layers = 1 if arguments["layers"] is None else len(arguments["layers"])
-            n_tokens = 2 * arguments["n_best"] + 2 * len(arguments["candidates"]) + 2
+            n_layers = len(arguments.get("layers") or [card.n_layers])
+            n_candidates = len(arguments.get("candidates", ()))
+            n_tokens = 2 * arguments.get("n_best", 10) + 2 * n_candidates + 2
             return [
                 _RESULT_BYTES
                 + _bytes(text)
@@ -341,7 +342,7 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
                 + _states({**arguments, "layers": []}, card, text, pair)
                 + 8 * n_layers * n_tokens * len(positions)
                 for text, pair, positions in zip_longest(
-                    arguments["texts"], arguments["pairs"] or (), arguments["positions"]
+                    arguments["texts"], arguments.get("pairs") or (), arguments["positions"]
                 )
             ]
         case "follows":

@@ -1,0 +1,215 @@
+"""What a checkpoint's own heads predict, beside transformers' classes that have these heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoModelForNextSentencePrediction,
+    AutoTokenizer,
+)
+
+from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.cache import ByteCache, CachedService
+from contextlens.core.errors import RequestError
+from contextlens.core.remote.service import RemoteService
+from contextlens.core.schema import TokenPredictions
+from contextlens.serving.api import create_app
+from tests.core.spoiled import change_json
+from tests.support.remote_server import serving
+from tests.support.tiny_models import FAMILIES, build
+
+TEXTS = ["I love my pet python", "The bank lends money to her, and he pays.", "Rain."]
+POSITIONS = [[2, 4], [3], [1]]
+ARRAYS = ("best", "written", "written_ranks", "candidates", "candidate_ranks")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny masked language model of each family, and one for pre-training."""
+    folder = tmp_path_factory.mktemp("heads")
+    for family in FAMILIES:
+        build(family, folder / family, head="MaskedLM")
+    build("bert", folder / "pretraining", head="PreTraining")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(root: Path, open_with: Callable[..., EncoderService]) -> EncoderService:
+    return open_with(model_folder=root).uncached
+
+
+@pytest.fixture(scope="module", params=["local", "cached", "cached remote"])
+def service(request: pytest.FixtureRequest, local: EncoderService) -> Iterator[EncoderService]:
+    if "remote" not in request.param:
+        yield CachedService(local, ByteCache(10**7)) if request.param == "cached" else local
+        return
+    with serving(create_app(local)) as url:
+        remote = RemoteService(url)
+        yield CachedService(remote, ByteCache(10**7))
+        remote.close()
+
+
+def oracle(folder: Path, text: str, positions: list[int], *, masked: bool) -> tuple[Any, Any]:
+    """(n_positions, vocabulary size) log-probabilities, and the IDs as written there."""
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForMaskedLM
+    inputs = tokenizer(text, return_tensors="pt", truncation=True, max_length=64)
+    written = inputs["input_ids"][0, positions].clone()
+    if masked:
+        inputs["input_ids"][0, positions] = tokenizer.mask_token_id
+    with torch.no_grad():
+        logits = model.from_pretrained(folder).eval()(**inputs).logits[0, positions]
+    return logits.log_softmax(dim=-1).numpy(), written.numpy()
+
+
+def assert_right(found: TokenPredictions, logs: Any, written: Any, candidates: list[int]) -> None:
+    """The last layer's predictions are those of transformers."""
+    close = {"rtol": 0, "atol": 1e-5 * max(1.0, float(np.abs(logs).max()))}
+    rows = np.arange(len(logs))
+    np.testing.assert_allclose(found.best[-1], -np.sort(-logs, axis=1)[:, :10], **close)
+    np.testing.assert_allclose(logs[rows[:, None], found.best_ids[-1]], found.best[-1], **close)
+    np.testing.assert_allclose(found.written[-1], logs[rows, written], **close)
+    np.testing.assert_allclose(found.candidates[-1], logs[:, candidates], **close)
+    ranks = 1 + (logs > logs[rows, written][:, None]).sum(axis=1)
+    np.testing.assert_allclose(found.written_ranks[-1], ranks, rtol=0, atol=2)  # near ties
+    assert list(found.tokens.token_ids[list(found.positions)]) == list(written)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_familys_head_predicts_what_transformers_predicts(
+    family: str, masked: bool, root: Path, local: EncoderService
+) -> None:
+    model = f"folder:{family}"
+    assert local.load(model).provenance.token_head.state == "trained"
+    found = local.predict_tokens(model, TEXTS, POSITIONS, masked=masked, candidates=[7, 5])
+    for text, positions, one in zip(TEXTS, POSITIONS, found, strict=True):
+        assert (one.tokens.text, one.positions, one.is_masked) == (text, tuple(positions), masked)
+        assert_right(one, *oracle(root / family, text, positions, masked=masked), [7, 5])
+
+
+def test_predictions_are_the_same_wherever_they_come_from(
+    service: EncoderService, local: EncoderService
+) -> None:
+    asked: dict[str, Any] = {"candidates": [9], "layers": [0, 3], "n_best": 4}
+    for _ in range(2):  # the second time from the cache
+        found = service.predict_tokens("folder:roberta", TEXTS, POSITIONS, **asked)
+        expected = local.predict_tokens("folder:roberta", TEXTS, POSITIONS, **asked)
+        for one, other in zip(found, expected, strict=True):
+            assert (one.layers, one.positions) == ((0, 3), other.positions)
+            assert one.best.shape == (2, len(one.positions), 4)
+            for name in ARRAYS:
+                np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5)
+            assert one.passport.settings["masked positions"] == list(one.positions)
+            assert not one.best.flags.writeable
+    again = service.predict_tokens("folder:roberta", [TEXTS[0]], [[1]], **asked)[0]
+    assert again.positions == (1,)  # other positions of the same text are another question
+
+
+def test_the_head_reads_every_layers_hidden_states(root: Path, local: EncoderService) -> None:
+    (found,) = local.predict_tokens(
+        "folder:bert", TEXTS[:1], [[5]], masked=False, layers=range(4), n_best=3
+    )
+    head = AutoModelForMaskedLM.from_pretrained(root / "bert").eval().cls
+    hidden = local.encode("folder:bert", TEXTS[:1])[0].hidden[:, 5]
+    with torch.no_grad():
+        logs = head(torch.from_numpy(hidden.copy())).log_softmax(dim=-1).numpy()
+    np.testing.assert_allclose(found.best[:, 0], -np.sort(-logs, axis=1)[:, :3], atol=1e-5)
+
+
+def test_a_pair_follows_with_the_probability_that_transformers_gives(
+    root: Path, service: EncoderService
+) -> None:
+    model = "folder:pretraining"
+    pairs = [(TEXTS[0], TEXTS[1]), (TEXTS[1], TEXTS[0]), ("", "Rain.")]
+    found = service.follows(model, [a for a, _ in pairs], [b for _, b in pairs])
+    tokenizer = AutoTokenizer.from_pretrained(root / "pretraining")
+    plain = AutoModelForNextSentencePrediction.from_pretrained(root / "pretraining").eval()
+    for probability, (text, pair) in zip(found, pairs, strict=True):
+        with torch.no_grad():
+            logits = plain(**tokenizer(text, pair, return_tensors="pt")).logits
+        assert probability == pytest.approx(float(logits.softmax(dim=-1)[0, 0]), abs=1e-5)
+    with pytest.raises(RequestError, match="has no weights for a head for the next sentence"):
+        service.follows("folder:bert", ["a"], ["b"])
+
+
+# No head that was not trained
+
+
+def test_a_model_without_a_head_is_refused_with_the_reason(tiny_service: EncoderService) -> None:
+    card = tiny_service.load(BUNDLED_ID)
+    assert card.provenance.token_head.state == "absent"
+    with pytest.raises(RequestError, match="has no weights for a head that predicts hidden words"):
+        tiny_service.predict_tokens(BUNDLED_ID, ["a"], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "state"),
+    [
+        (lambda w: w.pop("cls.predictions.transform.dense.weight"), "absent"),
+        (lambda w: w.update({n: v * 0 for n, v in w.items() if "cls" in n and "bias" in n}),
+         "untrained"),
+        (lambda w: w["cls.predictions.bias"].fill_(float("nan")), "untrained"),
+        (lambda w: w.update({"cls.predictions.bias": torch.ones(3)}), "absent"),
+        (dict.items, "trained"),
+    ],
+)  # fmt: skip
+def test_a_head_that_is_incomplete_untrained_or_broken_is_not_used(
+    spoil: Callable[[dict[str, torch.Tensor]], Any],
+    state: str,
+    tmp_path: Path,
+    open_with: Callable[..., EncoderService],
+) -> None:
+    folder = build("bert", tmp_path / "model", head="MaskedLM")
+    weights = load_file(folder / "model.safetensors")
+    spoil(weights)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    service = open_with(model_folder=tmp_path)
+    assert service.load("folder:model").provenance.token_head.state == state
+    assert service.encode("folder:model", ["a"])[0].hidden.shape[0] == 4  # the rest can be used
+
+
+def test_a_decoder_of_its_own_is_used_where_the_config_says_so(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    folder = build("bert", tmp_path / "model", head="MaskedLM", tie_word_embeddings=False)
+    assert "cls.predictions.decoder.weight" in load_file(folder / "model.safetensors")
+    service = open_with(model_folder=tmp_path)
+    (found,) = service.predict_tokens("folder:model", TEXTS[:1], [[2]], candidates=[7])
+    assert_right(found, *oracle(folder, TEXTS[0], [2], masked=True), [7])
+    change_json(folder / "config.json", tie_word_embeddings=True)  # both stored, and different
+    (again,) = open_with(model_folder=tmp_path).predict_tokens("folder:model", TEXTS[:1], [[2]])
+    np.testing.assert_allclose(again.best, found.best, atol=1e-5)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"positions": [[99]]}, "Give at least one, each from 0 to 8"),
+        ({"positions": [[]]}, "Give at least one"),
+        ({"positions": [[1], [2]]}, "give one list for each text"),
+        ({"positions": [[1]], "n_best": 101}, "from 0 to 100"),
+        ({"positions": [[1]], "candidates": [10**7]}, "the token IDs of bert are 0 to"),
+        ({"positions": [[1]], "layers": [4]}, "has layers 0"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_what_can(
+    given: dict[str, Any], message: str, local: EncoderService
+) -> None:
+    with pytest.raises(RequestError, match=message):
+        local.predict_tokens("folder:bert", ["a python sleeps"], **given)
+
+
+def test_no_texts_have_no_predictions(local: EncoderService) -> None:
+    assert local.predict_tokens("folder:bert", [], []) == []
+    assert local.follows("folder:pretraining", [], []) == []
