@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from contextlens.core.errors import CheckpointError, UnknownModelError
 from contextlens.core.hub import Limits, Part, check_id, fetch
-from contextlens.core.schema import ModelSpec, Obstacle, Progress, Source
+from contextlens.core.schema import ModelSpec, Obstacle, Progress, Purpose, Source
 from contextlens.core.untrusted import read_json, shortened
 
 if TYPE_CHECKING:
@@ -61,32 +61,64 @@ _BUNDLED = ModelSpec(
 )
 
 
-def _preset(id: str, summary: str, megabytes: int) -> ModelSpec:  # noqa: A002 - the field's word
+def _preset(
+    id: str,  # noqa: A002 - the field's word
+    summary: str,
+    megabytes: int,
+    *,
+    purpose: Purpose = "",
+) -> ModelSpec:
     return ModelSpec(
         id=id,
         title=id.split("/")[-1],
         summary=summary,
         source="hub",
         download_bytes=megabytes * 1_000_000,
+        purpose=purpose,
     )
 
 
 PRESETS: tuple[ModelSpec, ...] = (
-    _preset("google-bert/bert-base-uncased", "The BERT used in most courses and papers.", 441),
-    _preset("google-bert/bert-base-cased", "The same, case-sensitive.", 436),
-    _preset("google-bert/bert-large-uncased", "Twice as deep: 24 layers.", 1345),
+    _preset(
+        "google-bert/bert-base-uncased",
+        "The BERT used in most courses and papers; it predicts hidden words.",
+        441,
+        purpose="words",
+    ),
+    _preset(
+        "sentence-transformers/all-mpnet-base-v2",
+        "Compares sentences by meaning, better than the included model; 12 layers.",
+        438,
+        purpose="sentences",
+    ),
+    _preset(
+        "BAAI/bge-small-en-v1.5",
+        "Trained to find the texts that answer a question.",
+        133,
+        purpose="search",
+    ),
+    _preset(
+        "intfloat/multilingual-e5-base",
+        "Compares and finds texts in about 100 languages.",
+        1112,
+        purpose="languages",
+    ),
+    _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
+    _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
+    _preset("google-bert/bert-base-cased", "BERT, case-sensitive.", 436),
+    _preset("google-bert/bert-large-uncased", "BERT, twice as deep: 24 layers.", 1345),
     _preset("google-bert/bert-large-cased", "24 layers, case-sensitive.", 1338),
     _preset(
         "google-bert/bert-large-uncased-whole-word-masking",
         "24 layers, trained by hiding whole words.",
         1345,
     ),
-    _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
-    _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
 )
 
 
-ENGLISH_MODELS = frozenset({BUNDLED_ID, *(spec.id for spec in PRESETS)})
+ENGLISH_MODELS = frozenset(
+    {BUNDLED_ID, *(spec.id for spec in PRESETS if spec.purpose != "languages")}
+)
 """The models that are known to be trained on English texts."""
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "Progress",
     "ProgressEvent",
     "Provenance",
+    "Purpose",
     "SentenceVector",
     "Source",
     "SwitchOff",
@@ -414,6 +415,8 @@ Intervention = SwitchOff | Block | Patch | Average
 Source = Literal["bundled", "hub", "folder"]
 Obstacle = Literal["", "adapter", "link"]
 """What a folder is that cannot be loaded: a LoRA adapter, or a link to a folder elsewhere."""
+Purpose = Literal["", "words", "sentences", "search", "languages"]
+"""What an offered model is the first choice for; "" for none."""
 
 
 @dataclass(frozen=True)
@@ -428,6 +431,7 @@ class ModelSpec:
     loaded: bool = False
     on_disk: bool = False  # True if its files are complete on this machine
     obstacle: Obstacle = ""  # why its folder cannot be loaded as it is
+    purpose: Purpose = ""
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,15 @@ from tests.support.tiny_models import build
 ROOT = Path(__file__).parents[3]
 EXPECTED_PRESETS = [
     "google-bert/bert-base-uncased",
+    "sentence-transformers/all-mpnet-base-v2",
+    "BAAI/bge-small-en-v1.5",
+    "intfloat/multilingual-e5-base",
+    "distilbert/distilbert-base-uncased",
+    "FacebookAI/roberta-base",
     "google-bert/bert-base-cased",
     "google-bert/bert-large-uncased",
     "google-bert/bert-large-cased",
     "google-bert/bert-large-uncased-whole-word-masking",
-    "distilbert/distilbert-base-uncased",
-    "FacebookAI/roberta-base",
 ]
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.registry import PRESETS
 from contextlens.features.anatomy import compute
 from contextlens.features.anatomy.compute import compared_architectures, measure, subjects, summary
 from contextlens.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
@@ -112,7 +113,7 @@ def test_loaded_models_and_presets_can_be_taken_apart(tiny_service: EncoderServi
 def test_models_stand_side_by_side(service: EncoderService) -> None:
     models = compared_architectures(seen(service), service)
     assert models[0].id == BUNDLED_ID
-    assert len(models) == 8
+    assert len(models) == 1 + len(PRESETS)
     counts = {model.title: compute.counts_by_part(model) for model in models}
     assert sum(counts["bert-large-uncased"].values()) == 335_141_888
     assert sum(counts["all-MiniLM-L6-v2"].values()) == 22_713_216

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.core.registry import PRESETS
 from contextlens.features.anatomy.controls import ARRAY, PAGE, PART, SEARCH, TOKENS, WEIGHTS
 from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -62,7 +63,7 @@ def test_the_page_shows_the_whole_model_at_once(opened: Callable[[], AppTest]) -
     assert figure["data"][0]["values"][0] == 22_713_216
     small = [caption.value for caption in app.caption if "Too small" in caption.value]
     assert "Pooler (0.65%)" in small[0]
-    assert len(table(app, "billion multiply-adds")) == 8
+    assert len(table(app, "billion multiply-adds")) == 1 + len(PRESETS)
     assert sum(trace["x"][0] for trace in chart(app, "anatomy_models")["data"]) == 22_713_216
 
 

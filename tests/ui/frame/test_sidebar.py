@@ -198,6 +198,7 @@ def test_sizes_are_said_only_of_what_must_be_fetched(server: HubServer) -> None:
     app = framed()
     assert labels(app)[0] == "all-MiniLM-L6-v2"
     assert "distilbert-base-uncased · 268 MB to fetch" in labels(app)
+    assert "bge-small-en-v1.5 · search · 133 MB to fetch" in labels(app)
     app = choose(app, PRESET)
     assert "distilbert-base-uncased" in labels(app)
     runtime.st.cache_resource.clear()  # as after a new start: on this machine, not in memory

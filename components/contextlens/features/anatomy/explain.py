@@ -39,6 +39,9 @@ QUOTED_MILLIONS: Mapping[str, float] = MappingProxyType(
         "google-bert/bert-large-uncased-whole-word-masking": 340,
         "distilbert/distilbert-base-uncased": 66,
         "FacebookAI/roberta-base": 125,
+        "sentence-transformers/all-mpnet-base-v2": 110,
+        "BAAI/bge-small-en-v1.5": 33,
+        "intfloat/multilingual-e5-base": 278,
     }
 )
 """The millions of parameters that are usually quoted for a preset."""

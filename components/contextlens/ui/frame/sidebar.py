@@ -67,13 +67,16 @@ def _specs(selected: str) -> dict[str, ModelSpec]:
 def _label(spec: ModelSpec, *, may_fetch: bool) -> str:
     if spec.source == "folder":
         return spec.title + _BETWEEN + say(f"frame.models.folder.{spec.obstacle or 'model'}")
+    parts = [spec.title]
+    if spec.purpose:
+        parts.append(say(f"frame.models.purpose.{spec.purpose}"))
     if spec.loaded or spec.on_disk:
-        return spec.title
-    if not may_fetch:
-        return f"{spec.title}{_BETWEEN}not on this machine"
-    if spec.download_bytes is None:
-        return spec.title
-    return f"{spec.title}{_BETWEEN}{spec.download_bytes / 1e6:,.0f} MB to fetch"
+        pass
+    elif not may_fetch:
+        parts.append("not on this machine")
+    elif spec.download_bytes is not None:
+        parts.append(f"{spec.download_bytes / 1e6:,.0f} MB to fetch")
+    return _BETWEEN.join(parts)
 
 
 def _help(specs: Mapping[str, ModelSpec]) -> str:
