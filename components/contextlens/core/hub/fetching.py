@@ -30,15 +30,19 @@ from contextlens.core.hub.local import (
     choose_files,
     discard,
     has_digest,
+    has_pickles_only,
     has_size,
     missing_files,
     repository_folder,
     shards,
+    split_id,
 )
 from contextlens.core.schema import Progress
 from contextlens.core.untrusted import shortened
 
 if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
     from contextlens.core.hub.client import ByteCounter
 
 __all__ = ["Limits", "check_sizes", "fetch", "megabytes", "room_for"]
@@ -49,6 +53,7 @@ _MAX_LISTED = 25_000  # files of a repository, needed or not
 _MAX_FILES = 256  # the largest encoders have some ten shards
 _MAX_BYTES = {CONFIG: 1_000_000, **dict.fromkeys((INDEX, *DESCRIPTIONS), 16_000_000)}
 _MAX_VOCABULARY_BYTES = 64_000_000  # XLM-RoBERTa's tokenizer.json takes 17 MB
+_MAX_PULLS, _PULL_SECONDS = 20, 5.0  # pull requests that are looked through, seconds for each
 _RESERVE = 500_000_000  # bytes of disk that stay free for everything else
 
 _lock = threading.Lock()
@@ -90,7 +95,7 @@ def fetch(
     """The model's files on this machine, from the local cache or else from the hub.
 
     Args:
-        model_id: `name` or `organisation/name`.
+        model_id: `name` or `organisation/name`, with `@` and a commit for one commit of it.
         endpoint: address of the hub; None means huggingface_hub's own.
         allow_downloads: True if files that are not in the cache may be fetched.
         part: the model, or config and tokenizer only (well under 1 MB for BERT).
@@ -154,7 +159,9 @@ def _download(
             already = _keep_whole_files(folder, files)
             coming = sum(files[name].size for name in names if not (folder / name).is_file())
             counter.start(total, already=already, coming=coming)
-            snapshot_download(model_id, revision=commit, allow_patterns=names, **source)
+            snapshot_download(
+                split_id(model_id)[0], revision=commit, allow_patterns=names, **source
+            )
             _check_files(folder, {name: files[name] for name in names}, model_id)
             family_of(read_config(folder))
         counter.finish()
@@ -172,10 +179,12 @@ def _list_files(
 
     from contextlens.core.hub.client import HubAnswerError
 
-    info = HfApi(endpoint=source["endpoint"], token=source["token"]).model_info(
-        model_id, files_metadata=True, timeout=source["etag_timeout"]
-    )
+    hub = HfApi(endpoint=source["endpoint"], token=source["token"])
+    name, asked = split_id(model_id)
+    info = hub.model_info(name, revision=asked, files_metadata=True, timeout=source["etag_timeout"])
     listed = {sibling.rfilename: sibling for sibling in info.siblings or ()}
+    if part == "model" and asked is None and has_pickles_only(listed):
+        raise CheckpointError(_instead_of_pickles(hub, name))
     reason = missing_files(listed, part)
     if len(listed) > _MAX_LISTED:  # snapshot_download would ask for them page by page
         reason = f"has {len(listed):,} files; at most {_MAX_LISTED:,} are listed here"
@@ -191,6 +200,35 @@ def _list_files(
     }
     check_sizes({name: file.size for name, file in files.items()}, model_id, limits)
     return str(info.sha), files
+
+
+def _instead_of_pickles(hub: HfApi, name: str) -> str:
+    """What to do with a repository whose weights are pickled: its conversion, if there is one.
+
+    The hub's own converter offers one as a pull request. Anyone can, so it is never taken by
+    itself, and the id names the commit that was seen.
+    """
+    from huggingface_hub.errors import HfHubHTTPError
+
+    pickled = f"{name} has only pickled weights, which can run code when read."
+    with suppress(HfHubHTTPError):  # a mirror may not list them
+        pulls = hub.list_repo_refs(name, include_pull_requests=True).pull_requests or []
+        for pull in pulls[-_MAX_PULLS:]:
+            commit, number = pull.target_commit, pull.ref.rsplit("/", maxsplit=1)[-1]
+            if not (COMMIT.fullmatch(commit) and number.isdecimal()):
+                continue
+            info = hub.model_info(name, revision=commit, timeout=_PULL_SECONDS)
+            if missing_files([sibling.rfilename for sibling in info.siblings or ()]) is None:
+                return (
+                    f"{pickled} Its pull request {number} offers them in safetensors; whoever "
+                    "keeps the repository has not accepted it, so see for yourself whom it is "
+                    f"from. To use it, choose {name}@{commit}."
+                )
+    return (
+        f"{pickled} Convert them where you trust them: load the model and its tokenizer with "
+        f"from_pretrained({name!r}) of transformers, save both into one folder with "
+        "save_pretrained, and open that folder here. Or choose another model."
+    )
 
 
 def check_sizes(sizes: Mapping[str, int], model_id: str, limits: Limits) -> None:

@@ -32,18 +32,20 @@ __all__ = [
     "discard",
     "drop_damaged",
     "has_digest",
+    "has_pickles_only",
     "has_size",
     "missing_files",
     "repository_folder",
     "shards",
+    "split_id",
 ]
 
 Part = Literal["model", "tokenizer"]
 """The part of a model whose files are needed: all of it, or only its config and tokenizer."""
 
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
-_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
+_ID = re.compile(rf"(?:{_NAME}/)?{_NAME}(?:@{COMMIT.pattern})?")
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -73,14 +75,20 @@ def check_id(model_id: str) -> None:
     Raises:
         UnknownModelError: it cannot.
     """
-    if _ID.fullmatch(model_id) and not re.search(r"\.\.|--|\.git$", model_id):
+    if _ID.fullmatch(model_id) and not re.search(r"\.\.|--|\.git(@|$)", model_id):
         return
     raise UnknownModelError(
         f"{shortened(model_id, 80)} cannot be the id of a model. An id is a name or "
         "organisation/name, each of at most 96 letters, digits, '-', '_' and '.' (no other signs, "
-        "no '..' or '--', not starting or ending with '-' or '.'). For example: "
-        "google-bert/bert-base-uncased."
+        "no '..' or '--', not starting or ending with '-' or '.'), and for one commit of it '@' "
+        "with the commit's 40 digits. For example: google-bert/bert-base-uncased."
     )
+
+
+def split_id(model_id: str) -> tuple[str, str | None]:
+    """Return an id's repository, and its commit or None: "org/name@4f...", "org/name"."""
+    repository, _, commit = model_id.partition("@")
+    return repository, commit or None
 
 
 def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
@@ -103,11 +111,24 @@ def choose_files(names: Collection[str], part: Part = "model") -> list[str]:
     )
 
 
+def has_pickles_only(names: Collection[str]) -> bool:
+    """True if a repository has weights, but none that can be read without running code."""
+    return (
+        missing_files(names) is not None
+        and missing_files([*names, SINGLE]) is None
+        and any(map(_is_pickle, names))
+    )
+
+
+def _is_pickle(name: str) -> bool:
+    return name.endswith(_PICKLED) and "model" in name
+
+
 def missing_files(names: Collection[str], part: Part = "model") -> str | None:
     """Return why a repository is unusable, as the end of a sentence that begins with its id."""
     has_weights = SINGLE in names or (INDEX in names and any(map(_SHARD.fullmatch, names)))
     if part == "model" and not has_weights:
-        pickled = sorted(name for name in names if name.endswith(_PICKLED) and "model" in name)
+        pickled = sorted(filter(_is_pickle, names))
         if pickled:
             return f"has only pickled weights ({pickled[0][:80]}), which can run code when read"
         return f"has no weights in safetensors ({SINGLE}), the one format that is read here"
@@ -145,17 +166,19 @@ def cache_folder(cache_dir: Path | None) -> Path:
 
 def repository_folder(model_id: str, cache_dir: Path | None) -> Path:
     """The model's folder in the hub cache, whose layout huggingface_hub documents."""
-    return cache_folder(cache_dir) / f"models--{model_id.replace('/', '--')}"
+    name, _ = split_id(model_id)
+    return cache_folder(cache_dir) / f"models--{name.replace('/', '--')}"
 
 
 def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None) -> Fetched | None:
     """The model's complete files in the local hub cache, or None; never uses the network.
 
-    The last known commit of `main` is preferred, then the newest complete commit. A complete model
-    is preferred to a tokenizer that was cached alone, even if only the tokenizer is needed.
+    Unless the id names a commit, the last known one of `main` is preferred, then the newest
+    complete one. A complete model is preferred to a tokenizer that was cached alone, even if only
+    the tokenizer is needed.
 
     Args:
-        model_id: `name` or `organisation/name`.
+        model_id: `name` or `organisation/name`, with `@` and a commit for one commit of it.
         part: the whole model, or only its config and tokenizer.
         cache_dir: the hub cache; None means huggingface_hub's own.
 
@@ -168,7 +191,8 @@ def cached(model_id: str, *, part: Part = "model", cache_dir: Path | None = None
         root = repository_folder(model_id, cache_dir)
         reference = root / "refs" / "main"
         main = reference.read_text(errors="replace").strip() if reference.is_file() else ""
-        folders = [path for path in root.glob("snapshots/*") if COMMIT.fullmatch(path.name)]
+        asked = re.compile(split_id(model_id)[1] or COMMIT)
+        folders = [path for path in root.glob("snapshots/*") if asked.fullmatch(path.name)]
         folders.sort(key=lambda path: (path.name == main, path.stat().st_mtime), reverse=True)
         for cached_part in parts:
             for folder in folders:
@@ -188,7 +212,8 @@ def _is_complete(folder: Path, model_id: str, cache_dir: Path | None, part: Part
     if missing_files(names, part) or (part == "model" and not shards(folder, names) <= names):
         return False
     try:
-        tree = get_cached_repo_tree(model_id, revision=folder.name, cache_dir=cache_dir)
+        name, _ = split_id(model_id)
+        tree = get_cached_repo_tree(name, revision=folder.name, cache_dir=cache_dir)
     except CachedRepoTreeNotFoundError:  # fetched by another tool, one file at a time
         return True
     sizes = {file.path: file.size for file in tree}
