@@ -14,6 +14,7 @@ from transformers import (
     AutoModelForMaskedLM,
     AutoModelForNextSentencePrediction,
     AutoTokenizer,
+    pipeline,
 )
 
 from contextlens.core import BUNDLED_ID, EncoderService
@@ -138,6 +139,74 @@ def test_a_pair_follows_with_the_probability_that_transformers_gives(
         assert probability == pytest.approx(float(logits.softmax(dim=-1)[0, 0]), abs=1e-5)
     with pytest.raises(RequestError, match="has no weights for a head for the next sentence"):
         service.follows("folder:bert", ["a"], ["b"])
+
+
+# Heads of one's own
+
+ANSWERS = {
+    "SequenceClassification": ("text-classification", {0: "bad", 1: "good", 2: "so-so"}),
+    "TokenClassification": ("token-classification", {0: "O", 1: "B-PER", 2: "I-PER"}),
+}
+
+
+@pytest.mark.parametrize("head", ANSWERS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_head_of_ones_own_gives_what_transformers_pipeline_gives(
+    family: str, head: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    task, names = ANSWERS[head]
+    folder = build(family, tmp_path / "model", head=head, id2label=names)
+    service = open_with(model_folder=tmp_path)
+    card = service.load("folder:model")
+    assert card.labels.names == tuple(names.values())
+    found = service.classify("folder:model", TEXTS)
+    answer: Any = pipeline(task, model=str(folder), tokenizer=str(folder))  # type: ignore[call-overload]
+    for text, one in zip(TEXTS, found, strict=True):
+        assert one.labels == card.labels.names
+        if head == "SequenceClassification":
+            plain = {row["label"]: row["score"] for row in answer(text, top_k=None)}
+            np.testing.assert_allclose(one.scores, [plain[name] for name in one.labels], atol=1e-5)
+            continue
+        inner = one.scores[one.tokens.special_tokens_mask == 0]
+        rows = answer(text, ignore_labels=[])
+        assert [row["entity"] for row in rows] == [one.labels[i] for i in inner.argmax(axis=1)]
+        np.testing.assert_allclose(inner.max(axis=1), [row["score"] for row in rows], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "scores"),
+    [
+        ({"num_labels": 1}, "sigmoid"),
+        ({"num_labels": 1, "problem_type": "regression"}, "none"),
+        ({"num_labels": 3, "problem_type": "multi_label_classification"}, "sigmoid"),
+        ({}, "softmax"),  # two labels, which the config does not name
+    ],
+)
+def test_scores_follow_the_kind_of_problem(
+    changes: dict[str, Any], scores: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    folder = build("roberta", tmp_path / "model", head="SequenceClassification", **changes)
+    service = open_with(model_folder=tmp_path)
+    assert service.load("folder:model").labels.scores == scores
+    (found,) = service.classify("folder:model", TEXTS[:1])
+    answer: Any = pipeline("text-classification", model=str(folder))
+    named = {row["label"]: row["score"] for row in answer(TEXTS[0], top_k=None)}
+    np.testing.assert_allclose(found.scores, [named[name] for name in found.labels], atol=1e-5)
+
+
+def test_labels_are_the_same_from_far(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    build("bert", tmp_path / "model", head="TokenClassification", num_labels=7)
+    local = open_with(model_folder=tmp_path).uncached
+    with serving(create_app(local)) as url:
+        remote = RemoteService(url)
+        (found,), (expected,) = (one.classify("folder:model", TEXTS[:1]) for one in (remote, local))
+        remote.close()
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
+    assert (found.labels, found.scores.shape) == (expected.labels, (found.tokens.n_tokens, 7))
+    with pytest.raises(RequestError, match="no weights for a head that labels texts"):
+        local.classify(BUNDLED_ID, ["a"])
 
 
 # No head that was not trained

@@ -60,7 +60,8 @@ def build(family: str, folder: Path, *, seed: int = 0, head: str = "", **changes
         family: one of `ALL`.
         folder: created where missing.
         seed: of the weights.
-        head: "MaskedLM" or "PreTraining" for a checkpoint with the heads of that class.
+        head: "MaskedLM", "PreTraining", "SequenceClassification" or "TokenClassification" for a
+            checkpoint with the heads of that class.
         **changes: values of the config that differ from the tiny ones.
     """
     tokenizer = _TOKENIZERS[family_of(family)]()

@@ -24,6 +24,7 @@ from contextlens.core.errors import CheckpointError, UnsupportedModelError
 from contextlens.core.untrusted import Rule, read_json, shortened, whole_number
 
 __all__ = [
+    "ACTIVATION",
     "FAMILIES",
     "PROJECTIONS",
     "Family",
@@ -116,7 +117,7 @@ _N_LAYERS, _N_HEADS = whole_number(1, 256), whole_number(1, 1024)
 _N_DIMS, _N_INNER = whole_number(1, 65_536), whole_number(1, 1_000_000)
 _DROPOUT = Rule("a number from 0 to 1", lambda v: type(v) in {int, float} and 0 <= v <= 1)
 _EPSILON = Rule("a number above 0 and at most 1", lambda v: type(v) is float and 0 < v <= 1)
-_ACT = Rule(
+ACTIVATION = Rule(
     "an activation such as gelu, gelu_new, relu, silu or tanh",
     lambda v: isinstance(v, str) and _ACTIVATION.fullmatch(v) is not None,
 )
@@ -131,7 +132,7 @@ _BERT = _SHARED | {
     "hidden_size": _N_DIMS,
     "num_attention_heads": _N_HEADS,
     "intermediate_size": _N_INNER,
-    "hidden_act": _ACT,
+    "hidden_act": ACTIVATION,
     "layer_norm_eps": _EPSILON,
     "hidden_dropout_prob": _DROPOUT,
     "attention_probs_dropout_prob": _DROPOUT,
@@ -162,7 +163,7 @@ FAMILIES: dict[str, Family] = {
                 "dim": _N_DIMS,
                 "n_heads": _N_HEADS,
                 "hidden_dim": _N_INNER,
-                "activation": _ACT,
+                "activation": ACTIVATION,
                 "dropout": _DROPOUT,
                 "attention_dropout": _DROPOUT,
             },

@@ -15,6 +15,7 @@ from contextlens.core.schema import (
     Architecture,
     AttentionRequest,
     Attribution,
+    Classification,
     Counted,
     CutRules,
     EmbeddingParts,
@@ -193,6 +194,21 @@ class EncoderService:
                 it was trained.
             n_best: the number of most probable tokens returned, at most 100.
             candidates: IDs of tokens whose probabilities are returned besides.
+        """
+
+    @method(of="model", columns=_TEXTS, cached="always")
+    def classify(
+        self,
+        model: str,
+        texts: Sequence[str],
+        *,
+        pairs: Sequence[str | None] | None = None,
+        checksum: str | None = None,
+    ) -> list[Classification]:
+        """The labels that the model's own trained head gives each text, or its tokens.
+
+        The numbers are those of transformers' pipelines for text and token classification. A model
+        without such a head (`ModelCard.provenance.text_head`, `label_head`) is refused.
         """
 
     @method(of="model", columns=_TEXTS, cached="always")

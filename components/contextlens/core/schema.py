@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contextlens.core.recipe import SentenceRecipe
 
 __all__ = [
+    "MAX_LABELS",
     "TEST",
     "TRAIN",
     "VALIDATION",
@@ -23,6 +24,7 @@ __all__ = [
     "Attribution",
     "Average",
     "Block",
+    "Classification",
     "Counted",
     "CutRules",
     "EmbeddingParts",
@@ -31,6 +33,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "Intervention",
+    "Labels",
     "Mask",
     "ModelCard",
     "ModelSpec",
@@ -246,6 +249,25 @@ class TokenPredictions:
 
 
 @dataclass(frozen=True, eq=False)
+class Classification:
+    """The labels that a model's own trained head gives a text, or each token of it.
+
+    Attributes:
+        tokens: the text as tokenized.
+        labels: the labels of the last axis.
+        logits: (n_labels,) float32 for a text, (n_tokens, n_labels) for its tokens.
+        scores: the same shape, from the logits as `Labels.scores` says.
+        passport: how to get the same numbers again.
+    """
+
+    tokens: Tokens
+    labels: tuple[str, ...]
+    logits: FloatArray
+    scores: FloatArray
+    passport: Passport
+
+
+@dataclass(frozen=True, eq=False)
 class EmbeddingParts:
     """The embedding layer's arithmetic for one input, step by step.
 
@@ -451,6 +473,8 @@ class Provenance:
     pooler: PartState
     token_head: PartState = PartState("absent", "")  # predicts hidden words
     next_head: PartState = PartState("absent", "")  # says whether a sentence follows another
+    text_head: PartState = PartState("absent", "")  # gives a text one of its labels
+    label_head: PartState = PartState("absent", "")  # gives each token one of its labels
 
 
 @dataclass(frozen=True)
@@ -459,6 +483,23 @@ class FastPrecision:
 
     dtype: Literal["bfloat16", "float16", "float32"]
     reason: str
+
+
+MAX_LABELS = 1000
+"""The most labels that a head may have."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels that a checkpoint's own head gives, and how logits become scores.
+
+    Attributes:
+        names: the name of each label, in the order of the logits.
+        scores: "softmax" over the labels, "sigmoid" of each alone, or "none": the logits.
+    """
+
+    names: tuple[str, ...] = ()
+    scores: Literal["softmax", "sigmoid", "none"] = "softmax"
 
 
 @dataclass(frozen=True)
@@ -490,6 +531,7 @@ class ModelCard:
     left_out: tuple[str, ...] = ()  # modules of the checkpoint besides the encoder: "classifier"
     stored_as: tuple[str, ...] = ("float32",)  # the data types of its weights in their files
     is_wrapped: bool = False  # True if its weights' names begin with those of a training wrapper
+    labels: Labels = Labels()  # of its head for texts or tokens, if it has one that is trained
 
     @property
     def repository(self) -> str:

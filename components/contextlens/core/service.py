@@ -20,6 +20,7 @@ from contextlens.core.presets import preset_config
 from contextlens.core.protocol import EncoderService
 from contextlens.core.schema import (
     Architecture,
+    Classification,
     Counted,
     Encoding,
     SentenceVector,
@@ -88,7 +89,7 @@ class LocalService(EncoderService):
         method = call.method.name
         if method == "encode":
             return self._encode(loaded, **arguments)
-        if method in {"sentence_vectors", "predict_tokens", "follows"}:
+        if method in {"sentence_vectors", "predict_tokens", "classify", "follows"}:
             return getattr(self, f"_{method}")(loaded, **arguments)
         if method in {"intervene", "integrated_gradients"}:
             with self._in_steps(progress) as counted:
@@ -152,24 +153,35 @@ class LocalService(EncoderService):
         with self._in_steps(None):
             return predict(loaded, written, encodings, positions, wanted)
 
+    def _classify(
+        self, loaded: LoadedModel, texts: Sequence[str], pairs: Sequence[str | None] | None
+    ) -> list[Classification]:
+        from contextlens.core.encoder import classify, labelling_head
+
+        labelling_head(loaded)
+        return classify(loaded, self._last_layer(loaded, texts, pairs))
+
     def _follows(
         self, loaded: LoadedModel, texts: Sequence[str], pairs: Sequence[str]
     ) -> list[float]:
         from contextlens.core.encoder import follows, trained_head
 
         trained_head(loaded, "next_head")
-        layers = [loaded.card.n_layers]
-        encodings = self._encode(
+        return follows(loaded, self._last_layer(loaded, texts, pairs))
+
+    def _last_layer(
+        self, loaded: LoadedModel, texts: Sequence[str], pairs: Sequence[str | None] | None
+    ) -> list[Encoding]:
+        return self._encode(
             loaded,
             texts,
             pairs,
             pad_to=None,
             mask="model",
-            layers=layers,
+            layers=[loaded.card.n_layers],
             attentions=False,
             precision="exact",
         )
-        return follows(loaded, encodings) if encodings else []
 
     def _sentence_vectors(
         self,

@@ -69,17 +69,21 @@ def test_an_answer_has_no_more_than_was_said(
 def test_predictions_have_no_more_than_was_said(
     tmp_path: Path, open_with: Callable[..., EncoderService]
 ) -> None:
-    build("bert", tmp_path / "model", head="PreTraining")
-    service, model = open_with(model_folder=tmp_path), "folder:model"
-    card, texts = service.load(model), [text or "a" for text in TEXTS]
-    for method, more in (
-        ("predict_tokens", {"positions": [[1]] * 6, "n_best": 100, "layers": [0, 1, 2, 3]}),
-        ("predict_tokens", {"positions": [[0, 1, 2]] * 6, "candidates": [5] * 50}),
-        ("follows", {"pairs": texts}),
+    build("bert", tmp_path / "words", head="PreTraining")
+    names = {i: str(i) * 80 for i in range(9)}
+    for head in ("SequenceClassification", "TokenClassification"):
+        build("bert", tmp_path / head, head=head, id2label=names)
+    service, texts = open_with(model_folder=tmp_path), [text or "a" for text in TEXTS]
+    for folder, method, more in (
+        ("words", "predict_tokens", {"positions": [[1]] * 6, "n_best": 100, "layers": [0, 1, 2]}),
+        ("words", "predict_tokens", {"positions": [[0, 1, 2]] * 6, "candidates": [5] * 50}),
+        ("words", "follows", {"pairs": texts}),
+        ("SequenceClassification", "classify", {}),
+        ("TokenClassification", "classify", {"pairs": texts}),
     ):
-        arguments: dict[str, Any] = {"model": model, "texts": texts, **more}
+        arguments: dict[str, Any] = {"model": f"folder:{folder}", "texts": texts, **more}
         n_bytes = len(pack_answer(getattr(service, method)(**arguments)))
-        assert n_bytes <= check_answer(method, arguments, card)
+        assert n_bytes <= check_answer(method, arguments, service.load(arguments["model"]))
 
 
 def test_a_matrix_is_bounded_where_it_is_read() -> None:

@@ -18,7 +18,9 @@ from contextlens.core.encoder.loading import LoadedModel, load_model
 from contextlens.core.encoder.parameters import list_parameters, read_matrix
 from contextlens.core.encoder.predicting import (
     PredictionRequest,
+    classify,
     follows,
+    labelling_head,
     masked_texts,
     predict,
     trained_head,
@@ -47,6 +49,7 @@ __all__ = [
     "Request",
     "architecture_of",
     "build_architecture",
+    "classify",
     "decode",
     "device_of",
     "embedding_parts",
@@ -55,6 +58,7 @@ __all__ = [
     "free_memory",
     "integrated_gradients",
     "intervene",
+    "labelling_head",
     "list_parameters",
     "load_model",
     "load_tokenizer",

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
 from safetensors import safe_open
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
+from contextlens.core.encoder.layerwise import pooled
 from contextlens.core.encoder.shapes import own_name
-from contextlens.core.families import Family
-from contextlens.core.schema import PartState
+from contextlens.core.families import ACTIVATION, Family
+from contextlens.core.schema import MAX_LABELS, Labels, PartState
+from contextlens.core.untrusted import Rule
 
-__all__ = ["KINDS", "Head", "HeadKind", "read_heads"]
+__all__ = ["KINDS", "Head", "HeadKind", "read_heads", "read_labels"]
 
+_MAX_LABEL_LENGTH = 80  # characters
 _MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
 
 
@@ -33,17 +36,32 @@ class HeadKind:
     Attributes:
         suffix: what the names of its classes in transformers have in place of "Model".
         title: the head in words, for sentences.
+        has_labels: True if the checkpoint's authors chose its answers; these heads have names in
+            common, so a checkpoint has the one that its config's `architectures` says.
     """
 
     suffix: str
     title: str
+    has_labels: bool = False
 
 
 KINDS: Mapping[str, HeadKind] = {
     "token_head": HeadKind("ForMaskedLM", "a head that predicts hidden words"),
     "next_head": HeadKind("ForNextSentencePrediction", "a head for the next sentence"),
+    "text_head": HeadKind("ForSequenceClassification", "a head that labels texts", has_labels=True),
+    "label_head": HeadKind("ForTokenClassification", "a head that labels tokens", has_labels=True),
 }
 """The kinds of heads, by their names in `schema.Provenance`."""
+
+_YES_OR_NO = Rule("true or false", lambda value: type(value) is bool)
+_HEAD_KEYS: Mapping[str, Rule] = {
+    "tie_word_embeddings": _YES_OR_NO,
+    "classifier_pooling": Rule("cls or mean", lambda value: value in ("cls", "mean")),
+    "classifier_activation": ACTIVATION,
+    "classifier_bias": _YES_OR_NO,
+    "decoder_bias": _YES_OR_NO,
+}
+"""The entries of a config.json that change a head and not the encoder."""
 
 
 class Head:
@@ -54,23 +72,25 @@ class Head:
     """
 
     def __init__(self, model: Any) -> None:
-        shared = {id(value) for value in model.base_model.parameters()}
+        encoder = model.base_model
+        shared = {id(value) for value in encoder.parameters()}
         own = [value for value in model.parameters() if id(value) not in shared]
         self.n_bytes: int = sum(value.numel() * value.element_size() for value in own)
         """Bytes of its weights, without those that it shares with the encoder's word table."""
-        setattr(model, model.base_model_prefix, _Given())
+        setattr(model, model.base_model_prefix, _Given(encoder))
         self._model = model.eval().requires_grad_(requires_grad=False)
 
     def logits(self, states: torch.Tensor) -> Iterator[torch.Tensor]:
-        """Each batch's logits, (n_batch, n_classes) float32, in the order given.
+        """Each batch's logits, (n_batch, [n_tokens,] n_classes) float32, in the order given.
 
         Args:
-            states: (n, n_dims) the encoder's output at the places to predict, on the head's device.
+            states: (n, n_tokens, n_dims) the encoder's output, on the head's device: whole texts,
+                or as much as the head reads of them.
         """
         at_once = max(1, _MAX_VALUES // max(1, int(self._model.config.vocab_size)))
         with torch.inference_mode():
             for batch in torch.split(states, at_once):
-                yield self._model(inputs_embeds=batch[:, None]).logits.reshape(len(batch), -1)
+                yield self._model(inputs_embeds=batch).logits
 
     def to(self, device: str) -> None:
         """Move its weights to a device; those that it shares are there already."""
@@ -78,12 +98,18 @@ class Head:
 
 
 class _Given(torch.nn.Module):
-    """Stands for an encoder: its output is its input."""
+    """Stands for an encoder: its output is its input, pooled by the encoder's own pooler."""
+
+    def __init__(self, encoder: Any) -> None:
+        super().__init__()
+        self._encoder = (encoder,)  # not as a module of this one
 
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> Any:
+        (encoder,) = self._encoder
+        has_pooler = getattr(encoder, "pooler", None) is not None
         return BaseModelOutputWithPooling(
             last_hidden_state=inputs_embeds,
-            pooler_output=inputs_embeds[:, 0],
+            pooler_output=pooled(encoder, inputs_embeds) if has_pooler else None,
         )
 
 
@@ -107,7 +133,8 @@ def read_heads(
                 "absent", f"The {family.model_type} architecture does not have {kind.title}."
             )
             continue
-        if not has_more:
+        is_named = any(str(one).endswith(kind.suffix) for one in given.get("architectures") or ())
+        if not has_more or (kind.has_labels and not is_named):
             states[name] = _absent(kind)
             continue
         built, states[name] = _read(cls, kind, model, given, paths)
@@ -122,14 +149,21 @@ def _read(
     """The model of a head's class around an encoder, and the state of the head."""
     prefix = f"{cls.base_model_prefix}."
     settings = cls.config_class.from_dict(model.config.to_dict())
-    settings.tie_word_embeddings = given.get("tie_word_embeddings", True) is not False
+    for name, rule in _HEAD_KEYS.items():
+        if name in given and rule.allows(given[name]):
+            setattr(settings, name, given[name])
+    if kind.has_labels:
+        settings.num_labels = len(read_labels(given).names)
     with torch.device("meta"):
         built = cls(settings)
+    reads_pooler = getattr(built.base_model, "pooler", None) is not None
     setattr(built, cls.base_model_prefix, model)
     wanted = {n: v.shape for n, v in built.state_dict().items() if not n.startswith(prefix)}
     weights = _stored(paths, cls.base_model_prefix, wanted)
     if not weights:
         return None, _absent(kind)
+    if reads_pooler and model.pooler is None:
+        return None, PartState("absent", f"The checkpoint lacks the pooler for {kind.title}.")
     missing = set(wanted) - set(weights)
     built.load_state_dict(weights, strict=False, assign=True)
     built.tie_weights(missing_keys=missing, recompute_mapping=False)
@@ -148,6 +182,23 @@ def _read(
             "training.",
         )
     return built, PartState("trained", f"The checkpoint has {kind.title}; its biases are not 0.")
+
+
+def read_labels(given: Mapping[str, Any]) -> Labels:
+    """The labels that a checkpoint's head gives, from its config.json.
+
+    A label without a name is LABEL_0, LABEL_1, ..., as in transformers.
+    """
+    names = given.get("id2label")
+    names = names if isinstance(names, dict) else {}
+    n = len(names) or given.get("num_labels", 2)
+    n = n if type(n) is int and 1 <= n <= MAX_LABELS else 0
+    problem = given.get("problem_type")
+    scores: Literal["softmax", "sigmoid", "none"] = "softmax" if n > 1 else "sigmoid"
+    if problem in {"regression", "multi_label_classification"}:
+        scores = "none" if problem == "regression" else "sigmoid"
+    found = (names.get(str(i), names.get(i, f"LABEL_{i}")) for i in range(n))
+    return Labels(tuple(str(name)[:_MAX_LABEL_LENGTH] for name in found), scores)
 
 
 def _absent(kind: HeadKind) -> PartState:

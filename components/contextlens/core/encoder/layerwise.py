@@ -15,7 +15,7 @@ import torch
 from contextlens.core.errors import UnsupportedModelError
 from contextlens.core.families import Family
 
-__all__ = ["HiddenStateHook", "Layerwise", "position_ids", "projection_of"]
+__all__ = ["HiddenStateHook", "Layerwise", "pooled", "position_ids", "projection_of"]
 
 
 def projection_of(model: Any, family: Family) -> Any:
@@ -24,6 +24,15 @@ def projection_of(model: Any, family: Family) -> Any:
     for name in (family.projection or "").split("."):
         part = getattr(part, name, None) if name else None
     return part
+
+
+def pooled(model: Any, hidden: torch.Tensor) -> torch.Tensor:
+    """(n_batch, n_dims) from a model's own pooler, applied to (n_batch, n_tokens, n_dims)."""
+    if hasattr(model, "pooler_activation"):  # ALBERT's pooler is not a module of its own
+        result: torch.Tensor = model.pooler_activation(model.pooler(hidden[:, 0]))
+    else:
+        result = model.pooler(hidden)
+    return result
 
 
 def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
@@ -138,11 +147,7 @@ class Layerwise:
 
     def pooled(self, hidden: torch.Tensor) -> torch.Tensor:
         """(n_batch, n_dims) from the model's own pooler, applied to the last layer."""
-        if hasattr(self._model, "pooler_activation"):  # ALBERT's pooler is not a module of its own
-            pooled: torch.Tensor = self._model.pooler_activation(self._model.pooler(hidden[:, 0]))
-        else:
-            pooled = self._model.pooler(hidden)
-        return pooled
+        return pooled(self._model, hidden)
 
     def _mask(self, visible: torch.Tensor | None, hidden: torch.Tensor) -> torch.Tensor | None:
         """The mask in transformers' format: boolean for sdpa, additive for eager attention."""

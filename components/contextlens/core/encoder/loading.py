@@ -12,7 +12,7 @@ import transformers
 
 from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
-from contextlens.core.encoder.heads import Head, read_heads
+from contextlens.core.encoder.heads import Head, read_heads, read_labels
 from contextlens.core.encoder.layerwise import Layerwise
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
 from contextlens.core.encoder.shapes import WRAPPER, check_shapes
@@ -23,7 +23,14 @@ from contextlens.core.families import Family, allowed_config, family_of, read_co
 from contextlens.core.files import checksum_of
 from contextlens.core.recipe import SentenceRecipe, read_recipe
 from contextlens.core.registry import ModelFiles
-from contextlens.core.schema import FastPrecision, ModelCard, PartState, Provenance, TokenizerCard
+from contextlens.core.schema import (
+    FastPrecision,
+    Labels,
+    ModelCard,
+    PartState,
+    Provenance,
+    TokenizerCard,
+)
 
 __all__ = ["LoadedModel", "load_model"]
 
@@ -99,6 +106,7 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         left_out=stored.left_out,
         stored_as=stored.dtypes,
         is_wrapped=stored.is_wrapped,
+        labels=read_labels(given) if {"text_head", "label_head"} & set(heads) else Labels(),
     )
     for part in (model, *heads.values()):
         _move(part, files.title, device)

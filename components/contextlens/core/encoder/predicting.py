@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from contextlens.core.encoder.heads import Head
+from contextlens.core.encoder.heads import KINDS, Head
 from contextlens.core.encoder.inputs import Request, is_index
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.running import PreparedText, prepare_texts
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport, TokenPredictions
+from contextlens.core.schema import (
+    Classification,
+    Encoding,
+    FloatArray,
+    IntArray,
+    Labels,
+    Passport,
+    TokenPredictions,
+    Tokens,
+)
 
-__all__ = ["PredictionRequest", "follows", "masked_texts", "predict", "trained_head"]
+__all__ = [
+    "PredictionRequest",
+    "classify",
+    "follows",
+    "labelling_head",
+    "masked_texts",
+    "predict",
+    "trained_head",
+]
 
 _MAX_BEST = 100
 
@@ -155,8 +172,9 @@ def _numbers(
     """The arrays of `TokenPredictions` by name, each with n rows, for (n, n_dims) states."""
     device, start = loaded.device, 0
     parts: list[list[Any]] = []
-    for logits in trained_head(loaded, "token_head").logits(device.put(torch.from_numpy(states))):
-        n = len(logits)
+    head = trained_head(loaded, "token_head")
+    for rows in head.logits(device.put(torch.from_numpy(states[:, None]))):
+        logits, n = rows[:, 0], len(rows)
         own = torch.from_numpy(written[start : start + n])[:, None]
         others = torch.tensor(request.candidates, dtype=torch.int64).expand(n, -1)
         asked = device.put(torch.cat([own, others], dim=1))
@@ -189,11 +207,53 @@ def follows(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[float]:
 
     Args:
         loaded: a model with a trained head for the next sentence.
-        encodings: the pairs, with the pooler's output.
+        encodings: the pairs, with the last layer's hidden states alone.
     """
-    rows = [encoding.pooler_output for encoding in encodings]
-    pooled = np.stack([row for row in rows if row is not None])
-    head = trained_head(loaded, "next_head")
-    logits = torch.cat(list(head.logits(loaded.device.put(torch.from_numpy(pooled)))))
-    # Index 0 of the head's two answers stands for "follows".
-    return [float(value) for value in logits.softmax(dim=-1)[:, 0].cpu()]
+    head, probabilities = trained_head(loaded, "next_head"), list[float]()
+    for encoding in encodings:
+        states = torch.from_numpy(encoding.hidden[-1:, :1].copy())  # the pooler reads one token
+        (logits,) = head.logits(loaded.device.put(states))
+        probabilities.append(float(logits.softmax(dim=-1)[0, 0]))  # index 0 stands for "follows"
+    return probabilities
+
+
+def labelling_head(loaded: LoadedModel) -> tuple[str, Head]:
+    """Return the trained head of a model that labels texts or tokens, with its kind.
+
+    Raises:
+        RequestError: the model has none.
+    """
+    kind = "label_head" if "label_head" in loaded.heads else "text_head"
+    return kind, trained_head(loaded, kind)
+
+
+def classify(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[Classification]:
+    """Return the labels of each text, or of its tokens.
+
+    Args:
+        loaded: a model with a trained head for texts or tokens.
+        encodings: the texts, with the last layer's hidden states alone.
+    """
+    (kind, head), labels, results = labelling_head(loaded), loaded.card.labels, []
+    for encoding in encodings:
+        states = loaded.device.put(torch.from_numpy(encoding.hidden[-1:].copy()))
+        (logits,) = head.logits(states)
+        array: FloatArray = logits[0].float().cpu().numpy()
+        scores = _scores(array, labels)
+        array.flags.writeable = scores.flags.writeable = False
+        tokens = Tokens(**{field.name: getattr(encoding, field.name) for field in fields(Tokens)})
+        read = {"head": KINDS[kind].suffix, "scores": labels.scores}
+        passport = replace(encoding.passport, settings={**encoding.passport.settings, **read})
+        results.append(Classification(tokens, labels.names, array, scores, passport))
+    return results
+
+
+def _scores(logits: FloatArray, labels: Labels) -> FloatArray:
+    """Scores from logits (..., n_labels), as transformers' pipelines give them."""
+    values = torch.from_numpy(logits.copy())
+    if labels.scores == "softmax":
+        values = values.softmax(dim=-1)
+    elif labels.scores == "sigmoid":
+        values = values.sigmoid()
+    scores: FloatArray = values.cpu().numpy()
+    return scores

@@ -283,6 +283,7 @@ _MATRIX_BYTES = 20_000_000  # of a parameter; larger ones are refused where they
 _RESULT_BYTES = 2_000  # of a result besides its arrays and texts
 _TOKEN_BYTES = 100  # its seven numbers, and the token itself
 _ENTRY_BYTES = 100  # of a token in a vocabulary
+_LABEL_BYTES = 400  # of a label's name
 _MAX_DIMS = 6 * 16_384  # of a sentence's vector: all poolings of the largest linear layer
 _PART_LENGTH = 100  # characters; the time for the form of a part grows with its square
 _MIN_ROW = 1_024  # in some models, a row of the word table is longer than a layer's states
@@ -344,6 +345,16 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
                 for text, pair, positions in zip_longest(
                     arguments["texts"], arguments.get("pairs") or (), arguments["positions"]
                 )
+            ]
+        case "classify":
+            return [
+                _RESULT_BYTES
+                + _bytes(text)
+                + _bytes(pair)
+                + _states({**arguments, "layers": []}, card, text, pair)
+                + len(card.labels.names)
+                * (_LABEL_BYTES + 8 * min(_bytes(text) + _bytes(pair) + 4, card.max_length))
+                for text, pair in zip_longest(arguments["texts"], arguments.get("pairs") or ())
             ]
         case "follows":
             return [_ENTRY_BYTES for _ in arguments["texts"]]
