@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
+from captum.attr import IntegratedGradients
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForMaskedLM,
@@ -282,3 +284,61 @@ def test_what_cannot_be_asked_is_refused_with_what_can(
 def test_no_texts_have_no_predictions(local: EncoderService) -> None:
     assert local.predict_tokens("folder:bert", [], []) == []
     assert local.follows("folder:pretraining", [], []) == []
+
+
+# What made a label
+
+
+@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
+@pytest.mark.parametrize("family", ["bert", "distilbert", "roberta", "albert"])
+def test_shares_of_a_label_are_those_of_captum(
+    family: str, head: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    folder = build(family, tmp_path / "model", head=head, num_labels=3)
+    service, text = open_with(model_folder=tmp_path), TEXTS[0]
+    token = 2 if head == "TokenClassification" else None
+    ours = service.label_gradients("folder:model", text, 1, token=token, steps=32)
+    score = service.classify("folder:model", [text])[0].scores
+    assert ours.end == pytest.approx(
+        float(score[1] if token is None else score[token, 1]), abs=1e-6
+    )
+    np.testing.assert_allclose(ours.shares, captum_shares(folder, head, text, token), atol=1e-5)
+    enough = service.label_gradients("folder:model", text, 1, token=token)
+    assert abs(enough.remainder) <= enough.missed + 1e-9
+    for given in ({"label": 3}, {"token": 99}, {"token": None if token else 1}):
+        with pytest.raises(RequestError, match="was asked"):
+            service.label_gradients("folder:model", text, **{"label": 1, "token": token, **given})
+
+
+def captum_shares(folder: Path, head: str, text: str, token: int | None) -> np.ndarray:
+    """Captum's shares of label 1, given transformers' classifier as a function of layer 0."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = getattr(transformers, f"AutoModelFor{head}").from_pretrained(folder).eval()
+    inputs = tokenizer(text, return_tensors="pt", return_special_tokens_mask=True)
+    special = inputs.pop("special_tokens_mask")[0]
+    tables, words = model.base_model.embeddings, model.get_input_embeddings()
+    seen: dict[str, torch.Tensor] = {}
+
+    def run(states: torch.Tensor | None = None, rows: torch.Tensor | None = None) -> torch.Tensor:
+        n = 1 if states is None else len(states)
+        hooks = [tables.register_forward_hook(
+            lambda _, __, out: seen.update(layer_0=out) if states is None else states
+        )]  # fmt: skip
+        if rows is not None:
+            hooks.append(words.register_forward_hook(lambda *_: rows))
+        try:
+            logits = model(**{name: v.expand(n, -1) for name, v in inputs.items()}).logits
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return (logits if token is None else logits[:, token]).softmax(dim=-1)[:, 1]
+
+    ids = torch.where(special == 1, inputs["input_ids"][0], tokenizer.pad_token_id)
+    with torch.no_grad():
+        run()
+        own = seen["layer_0"]
+        run(rows=words(ids)[None])
+        start = seen["layer_0"]
+    found = IntegratedGradients(run).attribute(own, start, n_steps=32, method="gausslegendre")
+    shares: np.ndarray = found[0].sum(dim=1).detach().double().numpy()
+    return shares

@@ -287,6 +287,33 @@ class EncoderService:
         """
 
     @method(of="model", cached="always")
+    def label_gradients(
+        self,
+        model: str,
+        text: str,
+        label: int,
+        *,
+        pair: str | None = None,
+        token: int | None = None,
+        steps: int | None = None,
+        progress: Counted | None = None,
+        checksum: str | None = None,
+    ) -> Attribution:
+        """Each token's contribution to the score of a label, by integrated gradients.
+
+        The path and the steps are those of `integrated_gradients`; the score is that of `classify`.
+
+        Args:
+            model: its id.
+            text: the text that is labelled.
+            label: the label's index in `ModelCard.labels`.
+            pair: the text's pair, if any.
+            token: the position that is labelled, by a head for tokens; None for one for texts.
+            steps: the number of steps; None for as many as are needed, at most 512.
+            progress: called with the numbers of steps done and of steps known to be needed.
+        """
+
+    @method(of="model", cached="always")
     def embedding_parts(
         self, model: str, text: str, *, pair: str | None = None, checksum: str | None = None
     ) -> EmbeddingParts:

@@ -299,15 +299,15 @@ class EmbeddingParts:
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """Each token's contribution to a cosine, by integrated gradients on layer 0.
+    """Each token's contribution to a cosine or a label's score, by integrated gradients on layer 0.
 
     Attributes:
         tokens: the input as tokenized.
-        layer: the layer whose states were weighted, summed and compared.
+        layer: the layer whose states were compared or labelled.
         shares: (n_tokens,) float64 contributions along the path from the start to the input; 0 for
             tokens that are the same at both ends (special ones).
-        start: cosine where each token that is not special has the word vector of [PAD].
-        end: cosine of the input itself.
+        start: the value where each token that is not special has the word vector of [PAD].
+        end: the value of the input itself.
         steps: points of the path at which the gradient was taken, equally many on each piece.
         cuts: the ends of the path's pieces in order, from 0 to 1.
         missed: the absolute errors of the pieces, added up. Unlike those in the remainder, they

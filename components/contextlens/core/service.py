@@ -91,7 +91,7 @@ class LocalService(EncoderService):
             return self._encode(loaded, **arguments)
         if method in {"sentence_vectors", "predict_tokens", "classify", "follows"}:
             return getattr(self, f"_{method}")(loaded, **arguments)
-        if method in {"intervene", "integrated_gradients"}:
+        if method in {"intervene", "integrated_gradients", "label_gradients"}:
             with self._in_steps(progress) as counted:
                 return getattr(encoder, method)(loaded, **arguments, progress=counted)
         return getattr(encoder, _FUNCTIONS.get(method, method))(loaded, **arguments)

@@ -11,7 +11,7 @@ from contextlens.core.encoder.devices import (
     tidy_memory,
 )
 from contextlens.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
-from contextlens.core.encoder.gradients import integrated_gradients
+from contextlens.core.encoder.gradients import integrated_gradients, label_gradients
 from contextlens.core.encoder.inputs import Request
 from contextlens.core.encoder.intervening import intervene
 from contextlens.core.encoder.loading import LoadedModel, load_model
@@ -58,6 +58,7 @@ __all__ = [
     "free_memory",
     "integrated_gradients",
     "intervene",
+    "label_gradients",
     "labelling_head",
     "list_parameters",
     "load_model",

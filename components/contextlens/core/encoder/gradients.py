@@ -1,11 +1,11 @@
-"""Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine, over the states of layer 0.
+"""Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine or of a label's score.
 
-The path from start to input is straight. The gradient is taken at Gauss-Legendre points, which need
-fewer steps than evenly spaced ones. A token's contribution is the integral of its gradient times
-its change along the path; all contributions add up to the change of the cosine. The remainder that
-the steps miss is reported, never distributed over the tokens. Each piece of the path has its own
-remainder, which shows where more points are needed: a cosine that changes within a hundredth of the
-path gets its points there.
+The path from start to input is straight, over the states of layer 0. The gradient is taken at
+Gauss-Legendre points, which need fewer steps than evenly spaced ones. A token's contribution is the
+integral of its gradient times its change along the path; all contributions add up to the change of
+the value. The remainder that the steps miss is reported, never distributed over the tokens. Each
+piece of the path has its own remainder, which shows where more points are needed: a value that
+changes within a hundredth of the path gets its points there.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from contextlens.core.encoder.inputs import (
     network_inputs,
 )
 from contextlens.core.encoder.loading import LoadedModel
+from contextlens.core.encoder.predicting import labelling_head, scores_of
 from contextlens.core.encoder.running import ProgressCounter, passport_of
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Attribution, Counted, FloatArray, Tokens
 
-__all__ = ["MAX_STEPS", "MIN_STEPS", "REMAINDER", "integrated_gradients"]
+__all__ = ["MAX_STEPS", "MIN_STEPS", "REMAINDER", "integrated_gradients", "label_gradients"]
 
 MIN_STEPS, MAX_STEPS = 16, 512
 """Limits when the number of steps is not given: per piece of the path, and in total."""
 REMAINDER = 1e-3
-"""The total error of the cosine that is accepted when the number of steps is not given."""
+"""The total error of the value that is accepted when the number of steps is not given."""
 
 _GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
 _GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
 
-_Cosine = Callable[[torch.Tensor], torch.Tensor]
-"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines, (n_batch,) float64."""
+_Value = Callable[[torch.Tensor], torch.Tensor]
+"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines or scores, (n_batch,) float64."""
 
 
 def integrated_gradients(
@@ -65,15 +66,75 @@ def integrated_gradients(
     check_rows(loaded, [tokens])
     chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
     weighed = _checked("weights", weights, tokens.n_tokens)
-    cosine = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
+    value = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
+    return _attribution(loaded, tokens, value, chosen, steps, progress)
+
+
+def label_gradients(
+    loaded: LoadedModel,
+    text: str,
+    label: int,
+    *,
+    pair: str | None = None,
+    token: int | None = None,
+    steps: int | None = None,
+    progress: Counted | None = None,
+) -> Attribution:
+    """Each token's contribution to a label's score; see `EncoderService.label_gradients`.
+
+    Raises:
+        RequestError: the model has no trained head, the head does not have the label, or the text
+            does not have the token.
+    """
+    kind, head = labelling_head(loaded)
+    tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
+    check_rows(loaded, [tokens])
+    names, last = loaded.card.labels.names, tokens.n_tokens - 1
+    if not is_index(label, 0, len(names) - 1):
+        raise RequestError(f"Label {label!r} was asked; the labels are 0 to {len(names) - 1}.")
+    if (kind == "label_head") != (token is not None) or not is_index(token or 0, 0, last):
+        raise RequestError(
+            f"Token {token!r} was asked. A head that labels tokens needs one from 0 to {last}; a "
+            "head that labels texts takes None."
+        )
+    n_layers = loaded.card.n_layers
+
+    def value(hidden: torch.Tensor) -> torch.Tensor:
+        for number in range(1, n_layers + 1):
+            hidden = loaded.layerwise.step(number, hidden, None)
+        logits = head(hidden)
+        rows = logits if token is None else logits[:, token]
+        return scores_of(rows.double(), loaded.card.labels)[:, label]
+
+    return _attribution(loaded, tokens, value, n_layers, steps, progress)
+
+
+def _attribution(
+    loaded: LoadedModel,
+    tokens: Tokens,
+    value: _Value,
+    layer: int,
+    steps: int | None,
+    progress: Counted | None,
+) -> Attribution:
+    """The tokens' contributions to a value.
+
+    Args:
+        loaded: the model.
+        tokens: the input.
+        value: computed from the states of layer 0.
+        layer: the layer that it reads.
+        steps: the number of steps; None for as many as are needed.
+        progress: called with the numbers of steps done and known to be needed.
+    """
     n_steps = _n_steps(steps)
     with torch.no_grad():
         ends = _ends(loaded, tokens)
-        begin, end = cosine(ends).tolist()
+        begin, end = value(ends).tolist()
     way = _Interpolation(
-        cosine,
+        value,
         ends,
-        _rows_at_once(loaded, chosen, tokens.n_tokens),
+        _rows_at_once(loaded, layer, tokens.n_tokens),
         n_steps,
         ProgressCounter(progress),
     )
@@ -88,7 +149,7 @@ def integrated_gradients(
     settings = {**plain.settings, "integrated gradients": method}
     return Attribution(
         tokens=tokens,
-        layer=chosen,
+        layer=layer,
         shares=shares,
         start=begin,
         end=end,
@@ -122,7 +183,7 @@ def _n_steps(steps: int | None) -> int:
 
 
 class _Piece:
-    """A piece of the path from 0 to 1, the cosine at both ends, and each token's contribution."""
+    """A piece of the path from 0 to 1, the value at both ends, and each token's contribution."""
 
     def __init__(self, low: float, high: float, begin: float, end: float) -> None:
         self.low, self.high, self.begin, self.end = low, high, begin, end
@@ -139,13 +200,13 @@ class _Interpolation:
 
     def __init__(
         self,
-        cosine: _Cosine,
+        value: _Value,
         ends: torch.Tensor,
         at_once: int,
         n_steps: int,
         report: ProgressCounter,
     ) -> None:
-        self._cosine, self._start, self._way = cosine, ends[0], ends[1] - ends[0]
+        self._value, self._start, self._way = value, ends[0], ends[1] - ends[0]
         self._at_once, self.n_steps, self._report = at_once, n_steps, report
 
     def follow(self, *pieces: _Piece) -> None:
@@ -158,7 +219,7 @@ class _Interpolation:
         """Return the two halves of a piece."""
         middle = (piece.low + piece.high) / 2
         with torch.no_grad():
-            (value,) = self._cosine((self._start + middle * self._way)[None]).tolist()
+            (value,) = self._value((self._start + middle * self._way)[None]).tolist()
         return (
             _Piece(piece.low, middle, piece.begin, value),
             _Piece(middle, piece.high, value, piece.end),
@@ -174,7 +235,7 @@ class _Interpolation:
             where = where.to(self._way).reshape(-1, 1, 1)
             states = (self._start + where * self._way).requires_grad_()
             with torch.enable_grad():
-                (slope,) = torch.autograd.grad(self._cosine(states).sum(), states)
+                (slope,) = torch.autograd.grad(self._value(states).sum(), states)
             weights = torch.from_numpy((high - low) * parts[batch] / 2).to(total)
             total += torch.einsum("s,snd->nd", weights, slope.double())
             self._report.done(len(where))
@@ -217,9 +278,7 @@ def _ends(loaded: LoadedModel, tokens: Tokens) -> torch.Tensor:
     return torch.cat(both)
 
 
-def _cosine(
-    loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torch.Tensor
-) -> _Cosine:
+def _cosine(loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torch.Tensor) -> _Value:
     device = loaded.device.for_steps
     wanted = torch.nn.functional.normalize(device.put(toward).double(), dim=0)
     weights = device.put(weights)

@@ -92,6 +92,11 @@ class Head:
             for batch in torch.split(states, at_once):
                 yield self._model(inputs_embeds=batch).logits
 
+    def __call__(self, states: torch.Tensor) -> torch.Tensor:
+        """The logits of states as `logits` takes them, all at once and with their gradients."""
+        result: torch.Tensor = self._model(inputs_embeds=states).logits
+        return result
+
     def to(self, device: str) -> None:
         """Move its weights to a device; those that it shares are there already."""
         self._model.to(device)

@@ -32,6 +32,7 @@ __all__ = [
     "labelling_head",
     "masked_texts",
     "predict",
+    "scores_of",
     "trained_head",
 ]
 
@@ -239,7 +240,7 @@ def classify(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[Classif
         states = loaded.device.put(torch.from_numpy(encoding.hidden[-1:].copy()))
         (logits,) = head.logits(states)
         array: FloatArray = logits[0].float().cpu().numpy()
-        scores = _scores(array, labels)
+        scores: FloatArray = scores_of(torch.from_numpy(array.copy()), labels).cpu().numpy()
         array.flags.writeable = scores.flags.writeable = False
         tokens = Tokens(**{field.name: getattr(encoding, field.name) for field in fields(Tokens)})
         read = {"head": KINDS[kind].suffix, "scores": labels.scores}
@@ -248,12 +249,8 @@ def classify(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[Classif
     return results
 
 
-def _scores(logits: FloatArray, labels: Labels) -> FloatArray:
+def scores_of(logits: torch.Tensor, labels: Labels) -> torch.Tensor:
     """Scores from logits (..., n_labels), as transformers' pipelines give them."""
-    values = torch.from_numpy(logits.copy())
     if labels.scores == "softmax":
-        values = values.softmax(dim=-1)
-    elif labels.scores == "sigmoid":
-        values = values.sigmoid()
-    scores: FloatArray = values.cpu().numpy()
-    return scores
+        return logits.softmax(dim=-1)
+    return logits.sigmoid() if labels.scores == "sigmoid" else logits

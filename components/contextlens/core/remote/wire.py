@@ -358,7 +358,7 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
             ]
         case "follows":
             return [_ENTRY_BYTES for _ in arguments["texts"]]
-        case "embedding_parts" | "integrated_gradients":
+        case "embedding_parts" | "integrated_gradients" | "label_gradients":
             text, pair = arguments["text"], arguments.get("pair")
             return [8 * _states({**arguments, "layers": [0]}, card, text, pair)]
         case "word_rows":
