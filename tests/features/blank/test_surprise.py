@@ -25,6 +25,7 @@ from contextlens.features.blank.surprise import (
     chance,
     compared,
     surprise,
+    task,
 )
 from contextlens.ui.state.view import DEFAULT, ViewState, letter
 from tests.features.blank.conftest import BOTH, LONG
@@ -156,11 +157,20 @@ def test_a_model_without_a_head_is_refused(service: EncoderService) -> None:
         measured(DEFAULT, service)
 
 
-def test_progress_counts_sentences(head_service: EncoderService, view_of: ViewOf) -> None:
-    view, steps = view_of(SLEPT, LENDS), []
+def test_the_job_counts_readings_and_has_the_same_result(
+    head_service: EncoderService, view_of: ViewOf
+) -> None:
+    view, reports = view_of(SLEPT, LENDS), []
     card = head_service.load(view.model)
-    surprise(view, head_service, card, progress=lambda *step: steps.append(step))
-    assert steps == [(1, 2), (2, 2)]
+    job = task(view, head_service, card, token_seconds=0.01)
+    result = job.work(lambda *report: reports.append(report))
+    assert [share for _, share in reports] == sorted(share for _, share in reports)
+    assert reports[-1][1] == 1.0
+    assert result.rows() == measured(view, head_service).rows()
+    n = [tokens.n_tokens for tokens in head_service.tokenize(view.model, [SLEPT, LENDS])]
+    assert job.size == pytest.approx(0.01 * (n[0] ** 2 + n[1] ** 2))
+    for other in (view_of(SLEPT), view_of(SLEPT, LENDS, pairs=["a pair"])):
+        assert task(other, head_service, card, token_seconds=1.0).key != job.key
 
 
 # --- The words
@@ -171,7 +181,7 @@ def test_every_verdict_is_what_the_numbers_show_and_no_sentence_is_dead() -> Non
     keys: set[str] = set()
     for _ in range(3000):
         keys |= read(check_claims(chance_of))
-    texts = {f"blank.surprise.{name}" for name in ("odds", "tiny", "scale", "alt")}
+    texts = {f"blank.surprise.{name}" for name in ("odds", "tiny")}
     assert not unreached("blank.surprise", keys | texts)
 
 
@@ -225,13 +235,13 @@ def test_sentences_are_read_whole() -> None:
     assert [*map(str, same_length.claims())] == [
         "The model finds B more surprising than A: **4.7 bits a word** against 2.7.",
         "Over all words, B has 6.1 bits more than A.",
-        "“w2” in B surprises the model most: **9.1 bits**, a chance of 1 in 550.",
+        "Of all words, “w2” in B surprises the model most: **9.1 bits**, a chance of 1 in 550.",
     ]
     mixed = result_of(sentence_of(9, 6), sentence_of(*[3] * 9, at=1))
     assert [*map(str, mixed.claims())] == [
         "Per word, A surprises more (**7.5** against 3.0 bits); in total, the longer B does "
         "(**27.0** against 15.0 bits).",
-        "“w0” in A surprises the model most: **9.0 bits**, a chance of 1 in 510.",
+        "Of all words, “w0” in A surprises the model most: **9.0 bits**, a chance of 1 in 510.",
     ]
     assert mixed.title().startswith("Per word, A surprises more (7.5 against 3.0 bits)")
     alike = result_of(sentence_of(3, 4, 5), sentence_of(3, 4, 5, at=1))

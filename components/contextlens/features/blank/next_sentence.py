@@ -21,7 +21,7 @@ from contextlens.content.wording import escape, percent
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.figures.margins import beside
-from contextlens.figures.theme import NEUTRAL, color_of, figure, values
+from contextlens.figures.theme import INK, NEUTRAL, color_of, figure, values
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.view import ViewState, letter
 
@@ -120,6 +120,7 @@ class NextSentence(Panel):
             "marker": {"color": [color_of(0), color_of(0), NEUTRAL]},
             "text": [percent(float(value)) for value in bars],
             "textposition": "outside",
+            "textfont": {"color": INK},
             "cliponaxis": False,
             "hovertemplate": "%{y}<br>%{x:.4f}<extra></extra>",
         }
@@ -132,9 +133,9 @@ class NextSentence(Panel):
                 "zeroline": False,
             },
             "yaxis": {"autorange": "reversed", "showgrid": False},
-            "margin": {"l": beside(names), "r": 76},
+            "margin": {"l": beside(names), "r": 76, "t": 8},
         }
-        return figure([trace], layout, title=self.title(), height=250)
+        return figure([trace], layout, title="", height=220)
 
     def _orders(self) -> list[str]:
         first, second = self.letters
@@ -181,7 +182,10 @@ class NextSentence(Panel):
 _SCRIPT = """\
 follows = []
 for texts in ((first, second), (second, first)):
-    batch = tokenizer(*texts, truncation=True, max_length={max_length}, return_tensors="pt")
+    batch = tokenizer(
+        *texts, truncation=True, max_length={max_length}, return_token_type_ids=True,
+        return_tensors="pt",
+    )
     with torch.inference_mode():
         logits = model(**batch).logits[0]
     follows.append(float(logits.softmax(dim=-1)[0]))  # index 0 stands for "follows"

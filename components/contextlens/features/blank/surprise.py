@@ -10,6 +10,7 @@ import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -33,14 +34,15 @@ from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Counted, Passport, TokenPredictions, Tokens, Vocabulary
 from contextlens.figures.margins import width
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
+from contextlens.jobs import Report, Task, page_work
 from contextlens.ui.panel import Panel, Rows
-from contextlens.ui.state.view import ViewState, letter
+from contextlens.ui.state.view import Sentence, ViewState, letter
 
 MAX_TOKENS = 128
 """Tokens of a sentence that are hidden in turn: each takes a reading of the whole sentence."""
 N_GUESSES = 3
 SCALE_BITS = 15.0
-"""The darkest colour: the surprise of every token if all 32,768 tokens were equally likely."""
+"""The end of the colour scale: the surprise of a token if all of 32,768 were equally likely."""
 _SAME_BITS = 0.1
 """The largest difference of two numbers of bits that one decimal may not show."""
 _EXPECTED_BITS = 1.0  # a word with at most this surprise was expected: it has an even chance
@@ -349,7 +351,7 @@ class Surprise(Panel):
         """Return the sentences as lines of words, coloured by surprise on one scale."""
         if not self.measured:
             return None
-        return _picture(self.sentences, title=self.title())
+        return _picture(self.sentences)
 
     # Files
 
@@ -403,14 +405,18 @@ class Surprise(Panel):
             *(f"    {literal(one.letter)}: {literal(one.text)}," for one in self.sentences),
             "}",
         ]
-        return "\n".join(lines) + "\n" + _SCRIPT.format(max_length=self.card.max_length)
+        numbers = {"max_length": self.card.max_length, "segments": self.card.has_segments}
+        return "\n".join(lines) + "\n" + _SCRIPT.format(**numbers)
 
 
 _SCRIPT = """\
 special = set(tokenizer.all_special_ids)  # also the token for what it cannot read
 surprise, log_likelihood = {{}}, {{}}
 for letter, text in texts.items():
-    batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
+    batch = tokenizer(
+        text, truncation=True, max_length={max_length}, return_token_type_ids={segments},
+        return_tensors="pt",
+    )
     ids, surprise[letter], log_likelihood[letter] = batch["input_ids"][0], {{}}, 0.0
     for i, of_text in enumerate(batch.sequence_ids(0)):
         if of_text is None or int(ids[i]) in special:
@@ -458,7 +464,7 @@ _LINE_HEIGHT = 52
 _PADDING, _MIN_TILE = 16.0, 44.0
 _MAX_LABEL = 22  # characters
 _MAX_HOVERED = 4  # pieces of a word whose guesses are listed
-_BELOW = 84  # pixels of the margin with the colour bar
+_ABOVE, _BELOW = 8, 84  # pixels of the margins; the colour bar is below
 
 
 @dataclass(frozen=True)
@@ -469,7 +475,7 @@ class _Line:
     edges: tuple[float, ...]
 
 
-def _picture(sentences: Sequence[SentenceSurprise], *, title: str) -> go.Figure:
+def _picture(sentences: Sequence[SentenceSurprise]) -> go.Figure:
     traces: list[dict[str, Any]] = []
     names: dict[int, str] = {}
     row = 0
@@ -483,7 +489,7 @@ def _picture(sentences: Sequence[SentenceSurprise], *, title: str) -> go.Figure:
     texts = _tile_texts([line for sentence in sentences for line in _lines(sentence)])
     end = SCALE_BITS
     traces[0]["colorbar"] = {
-        "title": {"text": say("blank.surprise.scale", most=int(end)), "side": "top"},
+        "title": {"text": say("blank.surprise.scale"), "side": "top"},
         "orientation": "h",
         "thickness": 8,
         "len": 0.7,
@@ -493,7 +499,12 @@ def _picture(sentences: Sequence[SentenceSurprise], *, title: str) -> go.Figure:
         "yanchor": "top",
         "ypad": 12,
         "tickvals": [0, end / 3, 2 * end / 3, end],
-        "ticktext": ["0", f"{end / 3:.0f}", f"{2 * end / 3:.0f}", f"{end:.0f}+"],
+        "ticktext": [
+            "0",
+            f"{end / 3:.0f}",
+            f"{2 * end / 3:.0f}",
+            say("blank.surprise.scale_end", n=round(end)),
+        ],
     }
     bare = {"showgrid": False, "zeroline": False, "ticks": ""}
     layout = {
@@ -505,10 +516,10 @@ def _picture(sentences: Sequence[SentenceSurprise], *, title: str) -> go.Figure:
             "range": [row - 0.5, -0.5],
             "fixedrange": True,
         },
-        "margin": {"l": 30, "r": 8, "b": _BELOW},
+        "margin": {"l": 30, "r": 8, "t": _ABOVE, "b": _BELOW},
     }
-    height = 40 + _BELOW + _LINE_HEIGHT * row
-    return figure([*traces, texts], layout, title=title, height=height)
+    height = _ABOVE + _BELOW + _LINE_HEIGHT * row
+    return figure([*traces, texts], layout, title="", height=height)
 
 
 def _lines(sentence: SentenceSurprise) -> list[_Line]:
@@ -612,6 +623,30 @@ def _hover(word: WordSurprise) -> str:
 
 # --- The work
 
+WORK = page_work("hides the words of sentences", "Running the model")
+_AT_ONCE = 16  # readings between two reports of progress
+
+
+def task(
+    view: ViewState, service: EncoderService, card: ModelCard, *, token_seconds: float
+) -> Task:
+    """Return the job that hides tokens in turn; `token_seconds` is the duration of a token."""
+    key = [(one.text, one.pair is None) for one in view.sentences]
+    counts = [
+        min(tokens.n_tokens, MAX_TOKENS)
+        for tokens in service.tokenize(view.model, [one.text for one in view.sentences])
+    ]
+    stage = say("blank.surprise.work")
+
+    def run(report: Report) -> Surprise:
+        report(stage, 0.0)
+        return surprise(
+            view, service, card, progress=lambda done, n: report(stage, done / max(n, 1))
+        )
+
+    size = token_seconds * sum(n**2 for n in counts)
+    return Task(("surprise", card.id, card.checksum, tuple(key)), WORK, run, size=size)
+
 
 def surprise(
     view: ViewState,
@@ -626,51 +661,67 @@ def surprise(
         view: the current view.
         service: runs the model.
         card: the card of the view's model.
-        progress: receives the number of finished sentences; an exception that it raises ends the
-            work.
+        progress: receives the numbers of finished and of all readings; an exception that it raises
+            ends the work.
 
     Raises:
         RequestError: the model has no trained head that predicts hidden words.
     """
     vocabulary = service.vocabulary(view.model)
-    sentences, passport = [], None
-    for index, sentence in enumerate(view.sentences):
-        tokens, is_cut = _read(service, view.model, sentence.text)
-        hidden = [
-            i
-            for i in np.flatnonzero(tokens.text_ids >= 0).tolist()
-            if vocabulary.kinds[int(tokens.token_ids[i])] != "special"
-        ]
-        predictions = service.predict_tokens(
-            view.model,
-            [tokens.text] * len(hidden),
-            [[i] for i in hidden],
-            n_best=N_GUESSES,
-        )
-        if predictions:
-            first = predictions[0].passport
-            settings = {**first.settings, "masked positions": "each token in turn"}
-            passport = replace(first, settings=settings)
-        token_labels = labels(tokens, vocabulary)
-        by_position = {
-            i: _token(prediction, token_labels[i], vocabulary)
-            for i, prediction in zip(hidden, predictions, strict=True)
-        }
-        sentences.append(
-            SentenceSurprise(
-                letter=letter(index),
-                text=tokens.text,
-                words=_words(tokens, by_position),
-                tokens=tuple(by_position.values()),
-                n_tokens=int((tokens.text_ids >= 0).sum()),
-                n_unknown=kinds(tokens, vocabulary).count("unknown"),
-                is_cut=is_cut,
-                has_pair=sentence.pair is not None,
+    texts = [_read(service, view.model, sentence.text) for sentence in view.sentences]
+    hidden = [_hidden(tokens, vocabulary) for tokens, _ in texts]
+    n, predictions = sum(map(len, hidden)), []
+    for (tokens, _), places in zip(texts, hidden, strict=True):
+        for start in range(0, len(places), _AT_ONCE):
+            some = [[place] for place in places[start : start + _AT_ONCE]]
+            predictions += service.predict_tokens(
+                view.model, [tokens.text] * len(some), some, n_best=N_GUESSES
             )
+            if progress is not None:
+                progress(len(predictions), n)
+    passport, left = None, iter(predictions)
+    if predictions:
+        first = predictions[0].passport
+        settings = {**first.settings, "masked positions": "each token in turn"}
+        passport = replace(first, settings=settings)
+    sentences = tuple(
+        _sentence(index, sentence, text, list(islice(left, len(places))), vocabulary)
+        for index, (sentence, text, places) in enumerate(
+            zip(view.sentences, texts, hidden, strict=True)
         )
-        if progress is not None:
-            progress(index + 1, len(view.sentences))
-    return Surprise(card, tuple(sentences), passport)
+    )
+    return Surprise(card, sentences, passport)
+
+
+def _hidden(tokens: Tokens, vocabulary: Vocabulary) -> list[int]:
+    """The positions of a text's tokens that are hidden in turn."""
+    own = np.flatnonzero(tokens.text_ids >= 0).tolist()
+    return [i for i in own if vocabulary.kinds[int(tokens.token_ids[i])] != "special"]
+
+
+def _sentence(
+    index: int,
+    sentence: Sentence,
+    text: tuple[Tokens, bool],
+    predictions: Sequence[TokenPredictions],
+    vocabulary: Vocabulary,
+) -> SentenceSurprise:
+    tokens, is_cut = text
+    token_labels = labels(tokens, vocabulary)
+    by_position = {
+        one.positions[0]: _token(one, token_labels[one.positions[0]], vocabulary)
+        for one in predictions
+    }
+    return SentenceSurprise(
+        letter=letter(index),
+        text=tokens.text,
+        words=_words(tokens, by_position),
+        tokens=tuple(by_position.values()),
+        n_tokens=int((tokens.text_ids >= 0).sum()),
+        n_unknown=kinds(tokens, vocabulary).count("unknown"),
+        is_cut=is_cut,
+        has_pair=sentence.pair is not None,
+    )
 
 
 def _read(service: EncoderService, model: str, text: str) -> tuple[Tokens, bool]:
