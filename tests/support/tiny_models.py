@@ -53,20 +53,22 @@ and talking again before the evening was over. The teacher's teachings were taug
 CHARACTERS = string.ascii_lowercase + string.digits + string.punctuation + "éüñß你好"
 
 
-def build(family: str, folder: Path, *, seed: int = 0, **changes: Any) -> Path:
+def build(family: str, folder: Path, *, seed: int = 0, head: str = "", **changes: Any) -> Path:
     """The folder, with a random model of a family (or variant) and its tokenizer saved in it.
 
     Args:
         family: one of `ALL`.
         folder: created where missing.
         seed: of the weights.
+        head: "MaskedLM" for a checkpoint with the head that predicts hidden words.
         **changes: values of the config that differ from the tiny ones.
     """
     tokenizer = _TOKENIZERS[family_of(family)]()
     settings = {**_sizes(family), "vocab_size": len(tokenizer), **changes}
     config = AutoConfig.for_model(family_of(family), **settings)
     # A checkpoint of the masked-word model holds the encoder under a prefix, and no pooler.
-    kind = AutoModelForMaskedLM if family == "bert-without-pooler" else AutoModel
+    is_masked = head == "MaskedLM" or family == "bert-without-pooler"
+    kind = AutoModelForMaskedLM if is_masked else AutoModel
     model = kind.from_config(config)
     _randomize(model, seed)
     model.save_pretrained(folder, max_shard_size=100_000 if family == "bert-sharded" else "1GB")
