@@ -34,7 +34,7 @@ CUT = choice(PAGE, "cut", (ONE, PIECES))
 """How a word of several pieces is hidden."""
 CANDIDATES = text(PAGE, "candidates")
 
-EVERY_LAYER = "layers"
-SECTION = choice(PAGE, "section", (EVERY_LAYER,))
+EVERY_LAYER, SURPRISE, NEXT_SENTENCE = "layers", "surprise", "next"
+SECTION = choice(PAGE, "section", (EVERY_LAYER, SURPRISE, NEXT_SENTENCE))
 AT = choice(PAGE, "at", ("1",))
 """The blank that a closer look is about, counted from 1 over all sentences."""

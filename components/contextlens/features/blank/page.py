@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say
+from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.errors import ContextlensError
 from contextlens.core.registry import PRESETS
+from contextlens.features.blank import next_sentence, surprise
 from contextlens.features.blank.bars_drawing import bars_drawing
 from contextlens.features.blank.blanks import with_chosen_words
 from contextlens.features.blank.controls import (
@@ -21,24 +22,30 @@ from contextlens.features.blank.controls import (
     CUT,
     EVERY_LAYER,
     MAX_HIDDEN_WORDS,
+    NEXT_SENTENCE,
     PAGE,
     READ,
     REPLACE,
+    SURPRISE,
     WORD,
 )
 from contextlens.features.blank.every_layer import every_layer
+from contextlens.features.blank.next_sentence import NextSentence
 from contextlens.features.blank.predictions import Predictions, predictions
+from contextlens.features.blank.surprise import Surprise
 from contextlens.features.blank.widgets import blanks
-from contextlens.ui.models import download_requests, requested_model, runtime
+from contextlens.ui.models import download_requests, requested_model, runtime, waiting
+from contextlens.ui.models.background import maps
 from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
-from contextlens.ui.state.services import settings
+from contextlens.ui.state.services import settings, uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 
 _KEY = "blanks"
 _FILE = "fill-in-the-blank"
+_JOB_HEIGHT = 240  # pixels
 _OFFERED = ("distilbert/distilbert-base-uncased", "google-bert/bert-base-uncased")
 """Presets with a head, the smallest first."""
 
@@ -158,10 +165,44 @@ def _every_layer(view: ViewState, found: Predictions, service: EncoderService) -
     return result
 
 
+def _surprise(view: ViewState, found: Predictions, _service: EncoderService) -> Panel | None:
+    """Draw the words of the sentences by how much they surprise the model."""
+    seconds = maps().token_seconds(found.card)
+    job = surprise.task(view, uncached(), found.card, token_seconds=seconds)
+    cost = say("blank.surprise.takes", duration=duration(job.size))
+    result = waiting.result_of(job, cost, place="blank_surprise_job", height=_JOB_HEIGHT)
+    if result is not None:
+        _draw(result, ("surprise", "surprise of the word"), key="blank_surprise")
+    return result
+
+
+def _next_sentence(view: ViewState, found: Predictions, service: EncoderService) -> Panel:
+    """Draw the probability that the second sentence follows the first."""
+    result = next_sentence.next_sentence(view, service, found.card)
+    _draw(result, ("probability",), key="blank_next")
+    return result
+
+
+def _draw(result: Surprise | NextSentence, exact: Sequence[str], *, key: str) -> None:
+    """Draw a closer look's claims, its chart, and its numbers, formula and code folded."""
+    kit.claims(result.claims(), sure=result.sure(), key=f"reading_{key}")
+    chart = result.figure()
+    if chart is not None:
+        kit.chart(chart, key=key, alt=result.alt())
+    kit.notes(result.notes())
+    if result.rows():
+        with st.expander(say("page.details")):
+            kit.table(result.rows(), exact=exact, key=f"{key}_table")
+            st.markdown(result.formula)
+            st.code(result.snippet(), language="python", wrap_lines=True)
+
+
 Look = Callable[[ViewState, Predictions, EncoderService], Panel | None]
 
 LOOKS: Mapping[str, Look] = {
     EVERY_LAYER: _every_layer,
+    SURPRISE: _surprise,
+    NEXT_SENTENCE: _next_sentence,
 }
 """What computes and draws each closer look, by its name among the options of `SECTION`."""
 

@@ -278,7 +278,10 @@ class Surprise(Panel):
             if sentence.tokens
         ]
         n = sum(len(word.tokens) > 1 for one in self.sentences for word in one.words)
-        return [*claims, claim("blank.surprise.pieces", n=n)] if n else claims
+        claims += [claim("blank.surprise.pieces", n=n)] if n else []
+        if len(self.measured) > 1:
+            claims.append(claim("blank.surprise.margin", share=ABOUT_SAME - 1, bits=_SAME_BITS))
+        return claims
 
     def notes(self) -> list[Claim]:
         """Return remarks on sentences that were not read, or not as a whole."""
@@ -307,8 +310,10 @@ class Surprise(Panel):
         numbers: dict[str, Any] = {"low_bits": low.mean, "high_bits": top.mean}
         many = "" if n == 2 else "_many"
         if comparison.verdict == "equal":
-            both = [one.letter for one in self.measured]
-            return claim(f"blank.surprise.equal{many}", letters=listed_names(both), **numbers)
+            names = listed_names([one.letter for one in self.measured])
+            first, second = (one.mean for one in self.measured[:2])
+            numbers |= {"letters": names, "first_bits": first, "second_bits": second}
+            return claim(f"blank.surprise.equal{many}", **numbers)
         numbers |= {"low": low.letter, "low_total": low.total, "high_total": top.total}
         names = listed_names([one.letter for one in comparison.high])
         if n > 2:
@@ -459,10 +464,10 @@ def _listed_guesses(token: TokenSurprise) -> str:
 
 # --- The picture: words as tiles on lines, as wide as a phone
 
-_LINE_WIDTH = 330.0  # pixels of the words on a line
+_LINE_WIDTH = 284.0  # pixels of the words on a line
 _LINE_HEIGHT = 52
 _PADDING, _MIN_TILE = 16.0, 44.0
-_MAX_LABEL = 22  # characters
+_MAX_LABEL = 18  # characters
 _MAX_HOVERED = 4  # pieces of a word whose guesses are listed
 _ABOVE, _BELOW = 8, 84  # pixels of the margins; the colour bar is below
 
