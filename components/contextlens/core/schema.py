@@ -575,6 +575,7 @@ class Vocabulary:
         unknown_id: the ID of the unknown token, or None if everything can be spelled.
         pad_id: the ID of padding.
         longest_word: the most characters of a word that is cut; None if there is no limit.
+        mask_id: the ID of the token that hides a word, or None if there is none.
     """
 
     method: str
@@ -584,6 +585,7 @@ class Vocabulary:
     unknown_id: int | None
     pad_id: int
     longest_word: int | None
+    mask_id: int | None = None
 
     @cached_property
     def ids(self) -> Mapping[str, int]:

@@ -77,6 +77,9 @@ class Head:
         own = [value for value in model.parameters() if id(value) not in shared]
         self.n_bytes: int = sum(value.numel() * value.element_size() for value in own)
         """Bytes of its weights, without those that it shares with the encoder's word table."""
+        names = model.named_parameters()
+        self.modules = frozenset(n.split(".")[0] for n, v in names if id(v) not in shared)
+        """The names of its own modules in a checkpoint."""
         setattr(model, model.base_model_prefix, _Given(encoder))
         self._model = model.eval().requires_grad_(requires_grad=False)
 

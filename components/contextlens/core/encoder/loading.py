@@ -100,10 +100,11 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     provenance = replace(_provenance(model, family, missing), **states)
     reader = load_tokenizer(files)
     card = _card(files, reader.card, model, checksum, provenance, fast)
+    read = frozenset(name for head in heads.values() for name in head.modules)
     card = replace(
         card,
         device=device.name,
-        left_out=stored.left_out,
+        left_out=tuple(name for name in stored.left_out if name not in read),
         stored_as=stored.dtypes,
         is_wrapped=stored.is_wrapped,
         labels=read_labels(given) if {"text_head", "label_head"} & set(heads) else Labels(),

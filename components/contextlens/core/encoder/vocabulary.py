@@ -465,6 +465,7 @@ def _vocabulary(loaded: LoadedTokenizer) -> Vocabulary:
         unknown_id=tokenizer.unk_token_id,
         pad_id=tokenizer.pad_token_id,
         longest_word=getattr(model, "max_input_chars_per_word", None),
+        mask_id=tokenizer.mask_token_id,
     )
 
 

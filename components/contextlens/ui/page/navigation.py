@@ -50,6 +50,7 @@ PAGES = (
     PageRow("embedding_layer", ":material/stacked_bar_chart:", "sentences"),
     PageRow("layers", ":material/layers:", "sentences"),
     PageRow("attention", ":material/hub:", "sentences"),
+    PageRow("blank", ":material/edit_note:", "sentences"),
     PageRow("meaning", ":material/compare_arrows:", "sentences"),
     PageRow("why", ":material/help_center:", "sentences"),
     PageRow("sentences", ":material/short_text:", "sentences"),

@@ -21,7 +21,9 @@ _ONE = ("tokens", "embedding_layer", "layers", "attention")
 """Pages that show one sentence of the view."""
 _COMPARING = ("meaning", "why")
 """Pages that use the references."""
-_AT_A_LAYER = ("masks", "layers", "attention", "meaning", "why", "senses", "pairs", "map")
+_AT_A_LAYER = (
+    *("masks", "layers", "attention", "blank", "meaning", "why", "senses", "pairs", "map"),
+)
 
 
 def describe(

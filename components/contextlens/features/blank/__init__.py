@@ -1,0 +1,1 @@
+"""All that the page `blank` alone needs."""
