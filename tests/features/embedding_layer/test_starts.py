@@ -81,6 +81,7 @@ def test_every_family_has_its_stripes(tiny_service: EncoderService, family: str)
     found = starts(tiny_service, view)
     traces = found.figure().data
     assert len(traces) == (2 if family in NO_POSITIONS else 3) * len(found.starts)
+    assert (found.claims()[0].key.endswith("no_place")) == (family in NO_POSITIONS)
     for trace, vector in zip(traces, (s.word for s in found.starts), strict=False):
         np.testing.assert_allclose(np.ravel(trace.z), vector[:N_STRIPES], atol=1e-5)
 

@@ -98,7 +98,8 @@ class Starts(Panel):
         """What another place changes, and one caution."""
         caution = untrained_caution(self.embedding.state)
         names = {"first": self.starts[0].name, "last": self.starts[-1].name}
-        key = f"embedding_layer.starts.{self.verdict}"
+        has_place = self.starts[0].place is not None
+        key = f"embedding_layer.starts.{self.verdict if has_place else 'no_place'}"
         number = claim(key, similarity=self.similarity, **names)
         return [number, *(caution or [claim("embedding_layer.starts.later")])]
 
