@@ -1,7 +1,7 @@
 """`python docs/make_tables.py senses` prints the table of docs/senses.md.
 
 `heads` prints that of docs/why.md, in some minutes. A second argument is the ID of a model that
-takes the place of the bundled one.
+takes the place of the bundled one. `families` prints the table of docs/models.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlens.content.bundled_texts import SenseSentence, measured_words
 from contextlens.content.wording import percent
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard, open_service
 from contextlens.core.errors import RequestError
+from contextlens.core.families import FAMILIES
 from contextlens.core.schema import Intervention
 from contextlens.core.words import find_word
 from contextlens.corpus.bundled import sample_corpus
@@ -72,6 +73,27 @@ def heads_table(service: EncoderService, model: str, words: Sequence[str] = WORD
         f"{len(costs.words)} words. {(means < 0).sum()} of {means.size} heads lower it when they "
         f"are off, and the largest rise is {means.max():+.4f}."
     )
+
+
+def families_table(*_: object) -> str:
+    """What tells the supported families apart, as `core.families` describes them."""
+    rows = []
+    for family in FAMILIES.values():
+        positions = "a table" if family.has_positions else "rotation in attention"
+        positions += ", from the row after padding" if family.skips_positions else ""
+        positions += ", and a bias in attention" if family.parts.position_bias else ""
+        layers = "shared" if family.parts.are_shared else "separate"
+        pooler = "yes" if family.publishes_pooler else "seldom published"
+        rows.append([
+            f"`{family.model_type}`",
+            positions,
+            "yes" if family.has_segments else "no",
+            pooler if family.has_pooler else "no",
+            layers if family.parts.final_norm is None else f"{layers}, then a final LayerNorm",
+            "yes",
+        ])  # fmt: skip
+    head = ["family", "positions", "segments", "pooler", "layers", "interventions, gradients"]
+    return _markdown(head, ["---"] * len(head), rows)
 
 
 class HeadCosts(NamedTuple):
@@ -178,7 +200,7 @@ def _markdown(head: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in (head, rule, *rows))
 
 
-TABLES = {"senses": senses_table, "heads": heads_table}
+TABLES = {"senses": senses_table, "heads": heads_table, "families": families_table}
 
 if __name__ == "__main__":
     name, model = (*sys.argv[1:], BUNDLED_ID)[:2]

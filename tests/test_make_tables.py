@@ -84,3 +84,7 @@ def test_the_gap_of_senses_is_the_difference_of_two_mean_cosines(script: ModuleT
     for senses in ("aa", "ab"):
         with pytest.raises(ValueError, match="pairs of one sense"):
             script.sense_gap(np.eye(2), [*senses])
+
+
+def test_the_table_of_families_is_that_of_the_page(script: ModuleType) -> None:
+    assert script.families_table() in (DOCS / "models.md").read_text(encoding="utf-8")

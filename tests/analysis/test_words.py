@@ -12,7 +12,7 @@ from contextlens.analysis.words import POOLINGS, Pooling, pool, token_positions,
 from contextlens.core import BUNDLED_ID, EncoderService, Tokens
 from contextlens.core.errors import RequestError
 from contextlens.core.words import find_word, split_words
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 ENGINEER = "She is a MachineLearning Engineer and works in California"
 
@@ -88,7 +88,7 @@ def test_words_of_the_pair_are_found_in_the_pair(service: EncoderService) -> Non
     assert [tokens.tokens[i] for i in in_pair] == ["python"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_in_every_family_tokens_cover_their_word(tiny_service: EncoderService, family: str) -> None:
     text = "The teacher's unbelievable python slept, and 3.5 umbrellas were talking!"
     tokens = tiny_service.tokenize(f"folder:{family}", [text])[0]

@@ -10,13 +10,13 @@ import pytest
 from transformers import AutoTokenizer
 
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
-from tests.support.tiny_models import FAMILIES, build
+from tests.support.tiny_models import TYPICAL, build
 
 
 @pytest.fixture(scope="session")
 def reference(tiny_root: Path, bundled_folder: Path) -> dict[str, Any]:
     """Each model's tokenizer as transformers reads it."""
-    folders = {f"folder:{name}": tiny_root / name for name in FAMILIES}
+    folders = {f"folder:{name}": tiny_root / name for name in TYPICAL}
     folders[BUNDLED_ID] = bundled_folder
     return {model: AutoTokenizer.from_pretrained(folder) for model, folder in folders.items()}
 

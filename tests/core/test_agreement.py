@@ -130,7 +130,8 @@ def test_the_passport_names_the_attention_that_ran(
     subject: Subject, tiny_service: EncoderService
 ) -> None:
     default = subject.oracle.model.config._attn_implementation
-    assert default == ("eager" if subject.model == "folder:mpnet" else "sdpa")
+    kinds = {f"folder:{name}" for name in ("mpnet", "megatron-bert", "rembert")}
+    assert default == ("eager" if subject.model in kinds else "sdpa")
     text = subject.texts[3:4]
     for attentions, ran in ((False, default), (True, "eager"), ([(1, 0)], "eager")):
         encoding = tiny_service.encode(subject.model, text, attentions=attentions)[0]
@@ -226,7 +227,8 @@ def test_padding_gets_no_attention_under_the_mask(
     )
     padding = masked.attention_mask == 0
     assert padding.any()
-    assert np.all(masked.attentions[..., padding] == 0)
+    # Padding far from every real token sees nothing in a local layer, so its own row is undefined.
+    assert np.all(masked.attentions[..., ~padding, :][..., padding] == 0)
     assert unmasked.attentions[..., padding].sum(axis=-1).max() > 0.1
     plain = subject.oracle(text[0], pad_to=32, attentions=True)
     np.testing.assert_allclose(masked.attentions, plain.attentions, rtol=0, atol=1e-5)

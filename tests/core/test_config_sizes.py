@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 from safetensors.torch import load_file, save_file
 
-from contextlens.core import ModelCard
+from contextlens.core import ModelCard, families
 from contextlens.core.errors import CheckpointError
 from tests.core.spoiled import change_json
 from tests.support.tiny_models import FAMILIES, build
@@ -138,7 +139,7 @@ def test_checkpoints_with_the_family_s_prefix_heads_and_old_names_are_read(
 ) -> None:
     folder = build(family, tmp_path / "model")
     before = load().n_parameters
-    prefix = {"xlm-roberta": "roberta"}.get(family, family)
+    prefix = getattr(transformers, families.FAMILIES[family].class_name).base_model_prefix
     weights = load_file(folder / "model.safetensors")
     old = {
         f"{prefix}.{name}".replace("LayerNorm.weight", "LayerNorm.gamma").replace(

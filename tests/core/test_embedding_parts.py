@@ -12,10 +12,22 @@ from transformers import AutoModel
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import RequestError
-from tests.support.tiny_models import ALL, family_of
+from tests.support.tiny_models import (
+    ALL,
+    FROM_PADDING,
+    NO_POSITIONS,
+    NO_SEGMENT_TABLE,
+    NORMS,
+    PROJECTED,
+    family_of,
+)
 
 TEXT = "The python's owner walked by the river"
-PROJECTIONS = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}
+PROJECTIONS = {
+    "albert": "encoder.embedding_hidden_mapping_in",
+    "electra": "embeddings_project",
+    "rembert": "encoder.embedding_hidden_mapping_in",
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,10 @@ class Subject:
 
     def table(self, name: str) -> np.ndarray:
         return self.plain.get_parameter(name).detach().numpy()
+
+    @property
+    def words(self) -> np.ndarray:
+        return self.plain.get_input_embeddings().weight.detach().numpy()
 
 
 @pytest.fixture(scope="module", params=[BUNDLED_ID, *ALL])
@@ -45,7 +61,8 @@ def test_the_parts_add_up_to_layer_0(
     parts = tiny_service.embedding_parts(subject.model, TEXT, pair=pair)
     encoding = tiny_service.encode(subject.model, [TEXT], pairs=[pair])[0]
     assert parts.tokens.tokens == encoding.tokens
-    added = parts.word + parts.position + (0 if parts.segment is None else parts.segment)
+    rows = [rows for rows in (parts.word, parts.position, parts.segment) if rows is not None]
+    added = np.sum(rows, axis=0)
     np.testing.assert_allclose(parts.total, added, rtol=0, atol=1e-6)
     np.testing.assert_allclose(parts.output, encoding.layer(0), rtol=0, atol=1e-6)
 
@@ -56,16 +73,17 @@ def test_each_step_follows_from_the_models_tables(
 ) -> None:
     parts = tiny_service.embedding_parts(subject.model, TEXT, pair=pair)
     table = subject.table
-    np.testing.assert_array_equal(
-        parts.word, table("embeddings.word_embeddings.weight")[parts.tokens.token_ids]
-    )
-    np.testing.assert_array_equal(
-        parts.position, table("embeddings.position_embeddings.weight")[parts.position_ids]
-    )
     n_tokens = parts.tokens.n_tokens
-    first = 2 if subject.name in {"roberta", "xlm-roberta", "mpnet"} else 0
-    assert parts.position_ids.tolist() == list(range(first, first + n_tokens))
-    if subject.name in {"distilbert", "mpnet"}:
+    np.testing.assert_array_equal(parts.word, subject.words[parts.tokens.token_ids])
+    if subject.name in NO_POSITIONS:
+        assert (parts.position, parts.position_ids) == (None, None)
+    else:
+        np.testing.assert_array_equal(
+            parts.position, table("embeddings.position_embeddings.weight")[parts.position_ids]
+        )
+        first = 2 if subject.name in FROM_PADDING else 0
+        assert parts.position_ids.tolist() == list(range(first, first + n_tokens))
+    if subject.name in NO_SEGMENT_TABLE:
         assert parts.segment is None
     else:
         rows = parts.tokens.token_type_ids
@@ -73,26 +91,30 @@ def test_each_step_follows_from_the_models_tables(
         segments = table("embeddings.token_type_embeddings.weight")[rows]
         np.testing.assert_array_equal(parts.segment, segments)
     total = parts.total.astype(np.float64)
-    assert parts.epsilon == subject.plain.embeddings.LayerNorm.eps
-    centred = total - total.mean(axis=1, keepdims=True)
-    scaled = centred / np.sqrt(
-        total.var(axis=1, keepdims=True) + subject.plain.embeddings.LayerNorm.eps
-    )
-    normalized = scaled * table("embeddings.LayerNorm.weight") + table("embeddings.LayerNorm.bias")
+    norm, normalized = NORMS.get(subject.name, "LayerNorm"), total
+    if norm is None:
+        assert parts.epsilon is None
+    else:
+        layer_norm = getattr(subject.plain.embeddings, norm)
+        assert parts.epsilon == layer_norm.eps
+        centred = total - total.mean(axis=1, keepdims=True)
+        scaled = centred / np.sqrt(total.var(axis=1, keepdims=True) + layer_norm.eps)
+        normalized = scaled * layer_norm.weight.detach().numpy()
+        normalized += 0 if layer_norm.bias is None else layer_norm.bias.detach().numpy()
     np.testing.assert_allclose(parts.normalized, normalized, rtol=0, atol=3e-6)
     output = parts.normalized
-    assert parts.projected == (subject.name in {"albert", "electra"})
+    assert parts.projected == (subject.name in PROJECTED)
     if parts.projected:
         linear = PROJECTIONS[family_of(subject.name)]
         output = output @ table(f"{linear}.weight").T + table(f"{linear}.bias")
     np.testing.assert_allclose(parts.output, output, rtol=0, atol=3e-6)
-    for array in (parts.word, parts.position, parts.total, parts.normalized, parts.output):
+    for array in (parts.word, parts.total, parts.normalized, parts.output):
         assert array.dtype == np.float32
         assert not array.flags.writeable
 
 
 def test_word_rows_are_the_tables_rows(subject: Subject, tiny_service: EncoderService) -> None:
-    table = subject.table("embeddings.word_embeddings.weight")
+    table = subject.words
     ids = [len(table) - 1, 0, 7, 7]
     rows = tiny_service.word_rows(subject.model, ids)
     assert rows.dtype == np.float32
@@ -109,7 +131,7 @@ def test_rows_outside_the_table_are_refused(service: EncoderService, wrong: list
 
 def test_a_row_is_nearest_to_itself(subject: Subject, tiny_service: EncoderService) -> None:
     tokens = tiny_service.tokenize(subject.model, ["the river"])[0]
-    table = subject.table("embeddings.word_embeddings.weight").astype(np.float64)
+    table = subject.words.astype(np.float64)
     for token, row in zip(tokens.tokens, tokens.token_ids.tolist(), strict=True):
         vector = tiny_service.word_rows(subject.model, [row])[0]
         nearest = tiny_service.nearest_rows(subject.model, vector, 5)

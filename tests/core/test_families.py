@@ -22,6 +22,7 @@ from contextlens.core.families import FAMILIES, allowed_config, family_of, read_
 from contextlens.core.schema import FastPrecision, SwitchOff
 from contextlens.core.untrusted import read_json
 from tests.core.spoiled import change_json, files_of
+from tests.support.oracle import Oracle
 from tests.support.tiny_models import build
 
 EXACT = FastPrecision("float32", "not measured")
@@ -83,7 +84,7 @@ def test_a_name_that_is_not_listed_never_reaches_transformers(
 def test_a_new_family_is_one_entry(
     tmp_path: Path, open_with: Callable[..., EncoderService], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CamemBERT is RoBERTa by another name, here with a tokenizer class that no family has."""
+    """CamemBERT described as RoBERTa by another name, with a tokenizer class that no family has."""
     folder = build("roberta", tmp_path / "model")
     model, texts = "folder:model", ["A python slept under the lamp."]
     expected = open_with(model_folder=tmp_path).encode(model, texts)[0].hidden
@@ -115,10 +116,33 @@ def test_the_listed_names_are_those_that_a_network_is_built_from(
         folder, config=kind.config_class(**allowed_config(read_config(folder)))
     )
     assert repr(whole) == repr(chosen)
-    keys = set(FAMILIES[family].keys)
+    keys, old = set(FAMILIES[family].keys), set(FAMILIES[family].old_keys)
+    assert not keys & old
     names = set(vars(whole.config)) & keys
     assert names == keys <= {f.name for f in dataclasses.fields(kind.config_class)}
     assert [getattr(whole.config, n) for n in names] == [getattr(chosen.config, n) for n in names]
+
+
+def test_a_published_modernbert_is_read_as_transformers_reads_it(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """Its config.json and its weights' names are those of 2024; its heads are left out."""
+    folder = build("modernbert-masked-words", tmp_path / "model")
+    service, oracle = open_with(model_folder=tmp_path), Oracle(folder, 64)
+    card = service.load("folder:model")
+    text = "The teacher's teachings were taught to the teachers"
+    (encoding,) = service.encode("folder:model", [text], attentions=True)
+    plain_run = oracle(text, attentions=True)
+    np.testing.assert_allclose(encoding.hidden, plain_run.hidden, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(encoding.attentions, plain_run.attentions, rtol=0, atol=1e-5)
+    assert (card.local_layers, card.window) == ((2,), 4)
+    assert card.left_out == ("decoder", "head")
+    plain = oracle.model
+    assert plain.config.layer_types == ["full_attention", "sliding_attention", "full_attention"]
+    rotation = plain.config.rope_parameters
+    assert rotation["sliding_attention"]["rope_theta"] == 5000.0
+    loaded = load_model(files_of(folder), EXACT)
+    assert settings_of(loaded)["rope_parameters"] == rotation
 
 
 def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
@@ -146,6 +170,15 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("bert", {"hidden_act": "xielu"}, "an activation such as gelu"),
         ("distilbert", {"activation": ["gelu"]}, "an activation such as gelu"),
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
+        ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
+        ("modernbert", {"rope_scaling": {"type": "yarn"}}, "rope_scaling is .* must be null"),
+        (
+            "modernbert",
+            {"rope_parameters": {"full_attention": {"rope_type": "yarn", "rope_theta": 1e4}}},
+            "without scaling",
+        ),
+        ("modernbert", {"layer_types": ["chunked_attention"]}, "sliding_attention for each layer"),
+        ("modernbert", {"local_rope_theta": None}, "a number from 1"),
     ],
     ids=str,
 )
@@ -181,7 +214,8 @@ def test_any_value_is_in_range_or_refused(data: st.DataObject, family: str) -> N
     chosen = allowed_config(config)
     assert set(chosen) <= set(FAMILIES[family].keys)
     for value in chosen.values():
-        assert value is None or isinstance(value, str) or 0 <= value <= 10_000_000
+        is_number = isinstance(value, int | float) and 0 <= value <= 1e12
+        assert value in (None, {}) or isinstance(value, str) or is_number
 
 
 STRANGE = [

@@ -17,7 +17,7 @@ from transformers import T5Config
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from contextlens.core.errors import CheckpointError, ModelError, UnsupportedModelError
 from tests.core.spoiled import change_json
-from tests.support.tiny_models import ALL, FAMILIES, build
+from tests.support.tiny_models import ALL, BYTES, FAMILIES, NO_POOLER, build
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -48,11 +48,11 @@ def test_a_tiny_models_card_tells_its_sizes_and_parts(
     card = tiny_service.load(f"folder:{name}")
     assert (card.n_layers, card.n_dims, card.n_heads, card.max_length) == (3, 32, 4, 64)
     assert (card.source, card.revision) == ("folder", "")
-    assert card.cased == (name in {"roberta", "xlm-roberta"})
+    assert card.cased == (name in {*BYTES, "xlm-roberta", "camembert", "xlm-roberta-xl", "rembert"})
     assert card.provenance.embedding_layer.state == "trained"
     assert card.provenance.encoder.state == "trained"
     lacks = {"bert-without-pooler": "checkpoint"} | dict.fromkeys(
-        ("distilbert", "electra", "electra-same-size"), "architecture"
+        {*NO_POOLER, "electra-same-size"}, "architecture"
     )
     assert card.provenance.pooler.state == ("absent" if name in lacks else "trained")
     assert lacks.get(name, "checkpoint") in card.provenance.pooler.reason
@@ -202,6 +202,15 @@ def test_a_missing_tokenizer_is_told(
 def test_an_encoder_decoder_is_refused(folder: Path, load: Callable[[], ModelCard]) -> None:
     T5Config(architectures=["T5ForConditionalGeneration"]).save_pretrained(folder)
     with pytest.raises(UnsupportedModelError, match=r"encoder-decoder model \(t5\)"):
+        load()
+
+
+@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "yoso", "xmod", "roc_bert"])
+def test_an_encoder_that_cannot_be_shown_is_refused_with_the_reason(
+    folder: Path, load: Callable[[], ModelCard], model_type: str
+) -> None:
+    change_json(folder / "config.json", model_type=model_type)
+    with pytest.raises(UnsupportedModelError, match=f"kind '{model_type}' are not shown: the"):
         load()
 
 

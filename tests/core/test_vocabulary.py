@@ -12,14 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextlens.analysis.tokens import labels
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CheckpointError, RequestError
-from tests.support.tiny_models import ALL, FAMILIES
+from contextlens.features.tokens.vocabulary_search import explain_cut
+from tests.support.tiny_models import ALL, TYPICAL, build
 
 TEXTS = ["I love my pet python", "Café İstanbul ÜBER", "🤗 漢字", "a  b\tc\n", "", "##ing [SEP]"]
 
 
-by_model = pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{n}" for n in FAMILIES)])
+by_model = pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{n}" for n in TYPICAL)])
 
 
 # The vocabulary
@@ -65,6 +67,25 @@ def test_pieces_say_whether_they_begin_a_word(
     if rest is not None:
         there = vocabulary.ids[rest]
         assert (vocabulary.kinds[there], vocabulary.texts[there]) == ("continuation", "an")
+
+
+def test_bpe_that_joins_characters_has_its_own_name_and_marks(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """As in mmBERT: ▁ begins a word, and what the vocabulary lacks is read as bytes."""
+    build("modernbert-characters", tmp_path / "model")
+    service, model = open_with(model_folder=tmp_path), "folder:model"
+    vocabulary = service.vocabulary(model)
+    assert vocabulary.method == "SentencePiece BPE"
+    here = vocabulary.ids["▁the"]
+    assert (vocabulary.kinds[here], vocabulary.texts[here]) == ("start", "the")
+    (tokens,) = service.tokenize(model, ["The teachings 你"])
+    assert labels(tokens, vocabulary) == tokens.tokens
+    assert tokens.tokens[-4:-1] == ("<0xE4>", "<0xBD>", "<0xA0>")
+    cut = explain_cut(tokens, vocabulary, service.cut_rules(model))
+    assert cut is not None
+    assert "".join(cut.pieces) == "▁teachings"
+    assert cut.claim(vocabulary.method).key == "tokens.why.merged"
 
 
 def test_byte_coded_pieces_are_shown_as_the_text_they_stand_for(

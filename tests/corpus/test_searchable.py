@@ -30,7 +30,7 @@ from contextlens.corpus.store.store import Store
 from contextlens.corpus.store.stored_corpus import StoredCorpus
 from tests.support.corpus_store import MadeUpService, ignore, indexed, made_up_corpus, rows_in
 from tests.support.texts import AWKWARD
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 MODEL = "folder:bert"
 N_TEXTS = 120  # more than are encoded at a time
@@ -234,7 +234,7 @@ def test_what_is_not_there_is_told_in_one_sentence(
 # In memory
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_every_family_gives_a_vector_for_each_occurrence(
     tiny_service: EncoderService, family: str
 ) -> None:

@@ -51,7 +51,7 @@ from contextlens.ui.state.bounds import (
 from contextlens.ui.state.controls import Control
 from contextlens.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState, from_example
 from tests.fuzz.changes import damaged, damaged_json
-from tests.support.tiny_models import FAMILIES, build
+from tests.support.tiny_models import TYPICAL, build
 from tests.support.workbooks import excel, zipped
 
 _SECONDS = 3.0  # of the processor, for one input: a busy machine does not count
@@ -319,12 +319,12 @@ def take_settings(content: bytes) -> None:
 def model_files(name: str) -> tuple[bytes, ...]:
     """Return a file of each family's tiny model."""
     with TemporaryDirectory() as root:
-        return tuple((build(family, Path(root, family)) / name).read_bytes() for family in FAMILIES)
+        return tuple((build(family, Path(root, family)) / name).read_bytes() for family in TYPICAL)
 
 
 def _configs() -> st.SearchStrategy[bytes]:
     bases = model_files("config.json")
-    words = {name for content in bases for name in json.loads(content)} | set(FAMILIES)
+    words = {name for content in bases for name in json.loads(content)} | set(TYPICAL)
     more = ("auto_map", "quantization_config", "attn_implementation", "num_labels", "is_decoder")
     return damaged_json(bases, (*sorted(words), *more)) | damaged(bases)
 

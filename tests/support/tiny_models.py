@@ -17,27 +17,59 @@ from typing import Any
 
 import torch
 import transformers
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import (
     AlbertTokenizer,
     AutoConfig,
     AutoModel,
     BertTokenizer,
+    CamembertTokenizer,
     DistilBertTokenizer,
     MPNetTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerFast,
+    RemBertTokenizer,
     RobertaTokenizer,
     XLMRobertaTokenizer,
 )
 
-__all__ = ["ALL", "FAMILIES", "VARIANTS", "build", "family_of", "store_in"]
+from contextlens.core import families
 
-FAMILIES: tuple[str, ...] = (
-    *("bert", "distilbert", "roberta", "xlm-roberta", "mpnet", "albert", "electra"),
+__all__ = ["ALL", "FAMILIES", "TYPICAL", "VARIANTS", "build", "family_of", "store_in"]
+
+FAMILIES: tuple[str, ...] = tuple(families.FAMILIES)
+TYPICAL: tuple[str, ...] = (
+    *("bert", "distilbert", "roberta", "xlm-roberta", "mpnet", "albert", "electra", "modernbert"),
 )
+"""The families that differ in their tokenizer, or in what a page shows; the others are much like
+one of them, so tests that are not about a network's parts leave them out."""
 VARIANTS: tuple[str, ...] = ("electra-same-size", "bert-without-pooler", "bert-sharded")
 ALL: tuple[str, ...] = FAMILIES + VARIANTS
+
+FROM_PADDING = {
+    *("roberta", "xlm-roberta", "mpnet", "camembert", "data2vec-text", "xlm-roberta-xl"),
+    "roberta-prelayernorm",
+}
+"""Families whose positions start after the row for padding."""
+TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
+"""Families that tell two texts apart; the others have no segment table or one of a single row."""
+NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert"}
+NO_POOLER = {"distilbert", "electra", "modernbert"}
+NO_POSITIONS = {"modernbert"}
+PROJECTED = {"albert", "electra", "rembert"}
+"""Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
+NORMS = {"modernbert": "norm", "megatron-bert": None, "xlm-roberta-xl": None}
+"""The embedding layer's LayerNorm, where it is not called so."""
+BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert"}
+"""Families whose tokenizer cuts bytes, here."""
 
 N_LAYERS, N_DIMS, N_HEADS, MAX_LENGTH = 3, 32, 4, 64
 
@@ -57,24 +89,59 @@ def build(family: str, folder: Path, *, seed: int = 0, head: str = "", **changes
     """The folder, with a random model of a family (or variant) and its tokenizer saved in it.
 
     Args:
-        family: one of `ALL`.
+        family: one of `ALL`; or "modernbert-masked-words", with files as ModernBERT's authors
+            published them; or "modernbert-characters", with a tokenizer like mmBERT's.
         folder: created where missing.
         seed: of the weights.
         head: "MaskedLM", "PreTraining", "SequenceClassification" or "TokenClassification" for a
             checkpoint with the heads of that class.
         **changes: values of the config that differ from the tiny ones.
     """
-    tokenizer = _TOKENIZERS[family_of(family)]()
+    tokenizer = (_TOKENIZERS.get(family) or _TOKENIZERS[family_of(family)])()
     settings = {**_sizes(family), "vocab_size": len(tokenizer), **changes}
     config = AutoConfig.for_model(family_of(family), **settings)
     # A checkpoint of the masked-word model holds the encoder under a prefix, and no pooler.
-    head = "MaskedLM" if family == "bert-without-pooler" else head
+    masked = {"bert-without-pooler", "modernbert-masked-words"}
+    head = "MaskedLM" if family in masked else head
     kind = getattr(transformers, f"AutoModelFor{head}") if head else AutoModel
     model = kind.from_config(config)
     _randomize(model, seed)
     model.save_pretrained(folder, max_shard_size=100_000 if family == "bert-sharded" else "1GB")
     tokenizer.save_pretrained(folder)
+    if family == "modernbert-masked-words":
+        _publish_as_in_2024(folder)
     return folder
+
+
+def _publish_as_in_2024(folder: Path) -> None:
+    """Write config.json and tokenizer_config.json as ModernBERT's authors published them."""
+    for name, old, new in (
+        ("config.json", ("layer_types", "rope_parameters", "dtype"), _CONFIG_OF_2024),
+        ("tokenizer_config.json", ("backend", "is_local"), _TOKENIZER_OF_2024),
+    ):
+        path = folder / name
+        content = json.loads(path.read_text(encoding="utf-8"))
+        content = {key: value for key, value in content.items() if key not in old} | new
+        path.write_text(json.dumps(content), encoding="utf-8")
+
+
+_CONFIG_OF_2024 = {
+    "architectures": ["ModernBertForMaskedLM"],
+    "global_attn_every_n_layers": 2,
+    "global_rope_theta": 160000.0,
+    "local_rope_theta": 5000.0,
+    "classifier_pooling": "mean",
+    "deterministic_flash_attn": False,
+    "gradient_checkpointing": False,
+    "layer_norm_eps": 1e-05,
+    "position_embedding_type": "sans_pos",
+    "reference_compile": True,
+    "repad_logits_with_grad": False,
+    "sparse_pred_ignore_index": -100,
+    "torch_dtype": "float32",
+    "transformers_version": "4.47.0.dev0",
+}
+_TOKENIZER_OF_2024 = {"tokenizer_class": "PreTrainedTokenizerFast", "extra_special_tokens": {}}
 
 
 def store_in(dtype: torch.dtype, folder: Path) -> Path:
@@ -102,12 +169,17 @@ def _sizes(family: str) -> dict[str, Any]:
         "hidden_size": N_DIMS,
         "num_attention_heads": N_HEADS,
         "intermediate_size": 2 * N_DIMS,
-        # Positions of these three count from padding_idx + 1 = 2: the first rows are never used.
-        "max_position_embeddings": MAX_LENGTH + 2 * (family in {"roberta", "xlm-roberta", "mpnet"}),
+        # Some families count positions from padding_idx + 1 = 2: the first rows are never used.
+        "max_position_embeddings": MAX_LENGTH
+        + 2 * families.FAMILIES[family_of(family)].skips_positions,
     }
+    if family_of(family) == "modernbert":  # a token of layers 2 and 3 sees 4 to either side
+        sizes |= {"local_attention": 8, "pad_token_id": 1}
     if family_of(family) in {"albert", "electra"}:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
-    if family in {"roberta", "xlm-roberta"}:
+    if family == "rembert":
+        sizes["input_embedding_size"] = N_DIMS // 2
+    if family in FROM_PADDING - {"mpnet"}:
         sizes["type_vocab_size"] = 1
     return sizes
 
@@ -193,6 +265,50 @@ def _roberta() -> PreTrainedTokenizerFast:
     return RobertaTokenizer(vocab=pieces, merges=merges, model_max_length=MAX_LENGTH)
 
 
+def _modernbert() -> PreTrainedTokenizerFast:
+    pieces, merges = _byte_pairs(["[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"])
+    tokenizer = Tokenizer(models.BPE(vocab=pieces, merges=merges))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(name, pieces[name]) for name in ("[CLS]", "[SEP]")],
+    )
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=MAX_LENGTH,
+        model_input_names=["input_ids", "attention_mask"],
+        **names,
+    )
+
+
+def _characters() -> PreTrainedTokenizerFast:
+    """BPE that joins characters, with bytes for those that it lacks, like Gemma's and mmBERT's."""
+    unmerged = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", *(f"<0x{i:02X}>" for i in range(256))]
+    tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
+    trainer = trainers.BpeTrainer(
+        vocab_size=420, special_tokens=unmerged, show_progress=False, min_frequency=2
+    )
+    tokenizer.train_from_iterator([TEXT], trainer)
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer.decoder = decoders.Sequence(steps)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<bos> $A <eos>",
+        pair="<bos> $A <eos> $B:1 <eos>:1",
+        special_tokens=[("<bos>", 2), ("<eos>", 1)],
+    )
+    names = {"unk": "unk", "pad": "pad", "cls": "bos", "sep": "eos", "mask": "mask"}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=MAX_LENGTH,
+        **{f"{name}_token": f"<{token}>" for name, token in names.items()},
+    )
+
+
 def _xlm_roberta() -> PreTrainedTokenizerFast:
     # Like many checkpoints in the wild, this tokenizer does not say how long a text may be.
     pieces = [*_unigrams(["<s>", "<pad>", "</s>", "<unk>"], TEXT), ("<mask>", 0.0)]
@@ -205,6 +321,16 @@ def _albert() -> PreTrainedTokenizerFast:
     return AlbertTokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
 
 
+def _camembert() -> PreTrainedTokenizerFast:
+    specials = ["<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<s>", "</s>"]
+    return CamembertTokenizer(vocab=[*_unigrams(specials, TEXT), ("<mask>", 0.0)])
+
+
+def _rembert() -> PreTrainedTokenizerFast:
+    pieces = _unigrams(["<pad>", "[SEP]", "<unk>", "[CLS]", "[MASK]"], TEXT)
+    return RemBertTokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
+
+
 _TOKENIZERS = {
     "bert": _bert,
     "distilbert": _distilbert,
@@ -213,4 +339,13 @@ _TOKENIZERS = {
     "mpnet": _mpnet,
     "albert": _albert,
     "electra": _bert,
+    "modernbert": _modernbert,
+    "modernbert-characters": _characters,
+    "camembert": _camembert,
+    "data2vec-text": _roberta,
+    "xlm-roberta-xl": _xlm_roberta,
+    "roberta-prelayernorm": _roberta,
+    "megatron-bert": _bert,
+    "ernie": _bert,
+    "rembert": _rembert,
 }

@@ -1,4 +1,4 @@
-"""The seven supported families: what tells them apart, and which configs are accepted.
+"""The supported families: what tells them apart, and which configs are accepted.
 
 A new family is a new entry of `FAMILIES`, and nothing else.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ _LARGEST_CONFIG = 1_000_000  # bytes
 class Parts:
     """The location of a family's layers, and the linear modules in a layer that expose its parts.
 
-    Dotted names: `layers` and `position_bias` from the model, the others from a layer.
+    Dotted names: `mixing` and `feed_forward` from a layer, the others from the model.
 
     Attributes:
         layers: the list of layers.
@@ -49,6 +49,8 @@ class Parts:
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
         position_bias: computes the attention's bias from a layer's input (MPNet).
+        rotation: computes the angles by which attention turns its vectors (ModernBERT).
+        final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
     """
 
@@ -56,6 +58,8 @@ class Parts:
     mixing: str
     feed_forward: str
     position_bias: str | None = None
+    rotation: str | None = None
+    final_norm: str | None = None
     are_shared: bool = False
 
 
@@ -72,11 +76,14 @@ class Family:
         tokenizers: its tokenizer classes in transformers, without "Tokenizer".
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
+        old_keys: entries of older config.json files that transformers converts into others.
         has_segments: True if its inputs include segments.
         has_pooler: True if its class has a pooler.
         publishes_pooler: True if published checkpoints have the pooler's weights.
         parts: where its layers are.
         tables: the attribute that holds the embedding tables and LayerNorm.
+        word_table, norm: their names there; None as norm if no LayerNorm follows the sum.
+        has_positions: True if there is a position table.
         skips_positions: True if positions start after the pad ID.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
@@ -90,11 +97,15 @@ class Family:
     tokenizers: tuple[str, ...]
     keys: Mapping[str, Rule]
     other_keys: Mapping[str, str] = field(default_factory=dict)
+    old_keys: Mapping[str, Rule] = field(default_factory=dict)
     has_segments: bool
     has_pooler: bool
     publishes_pooler: bool = True
     parts: Parts = _LIKE_BERT
     tables: str = "embeddings"
+    word_table: str = "word_embeddings"
+    norm: str | None = "LayerNorm"
+    has_positions: bool = True
     skips_positions: bool = False
     projection: str | None = None
     layers: str = "num_hidden_layers"
@@ -137,6 +148,32 @@ _BERT = _SHARED | {
     "hidden_dropout_prob": _DROPOUT,
     "attention_probs_dropout_prob": _DROPOUT,
 }
+_FLAG = Rule("true or false", lambda v: type(v) is bool)
+_NO_TASK = Rule("false, because a fourth row, of the task, is not shown here", lambda v: v is False)
+_NONE = Rule("null", lambda v: v is None)
+_THETA = Rule("a number from 1", lambda v: type(v) in {int, float} and 1 <= v < 1e12)
+_KINDS = ("full_attention", "sliding_attention")  # transformers' names for global and local layers
+_LAYER_TYPES = Rule(
+    "null, or a list with full_attention or sliding_attention for each layer",
+    lambda v: v is None or (isinstance(v, list) and 0 < len(v) <= 256 and {*v} <= {*_KINDS}),
+)
+
+
+def _is_plain_rotation(value: object) -> bool:
+    """True for rope_parameters without scaling: their theta alone, for each kind of layer."""
+    return value is None or (
+        isinstance(value, dict)
+        and {*value} <= {*_KINDS}
+        and all(
+            isinstance(one, dict)
+            and {*one} <= {"rope_type", "rope_theta"}
+            and one.get("rope_type", "default") == "default"
+            and _THETA.allows(one.get("rope_theta", 1))
+            for one in value.values()
+        )
+    )
+
+
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
 
 
@@ -243,6 +280,114 @@ FAMILIES: dict[str, Family] = {
             has_pooler=False,
             projection="embeddings_project",
         ),
+        Family(
+            model_type="camembert",
+            class_name="CamembertModel",
+            tokenizers=("Camembert",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            skips_positions=True,
+        ),
+        Family(
+            model_type="data2vec-text",
+            class_name="Data2VecTextModel",
+            tokenizers=("Roberta",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            skips_positions=True,
+        ),
+        Family(
+            model_type="xlm-roberta-xl",
+            class_name="XLMRobertaXLModel",
+            tokenizers=("XLMRoberta",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            parts=replace(_LIKE_BERT, final_norm="encoder.LayerNorm"),
+            norm=None,
+            skips_positions=True,
+        ),
+        Family(
+            model_type="roberta-prelayernorm",
+            class_name="RobertaPreLayerNormModel",
+            tokenizers=("Roberta",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW,
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            parts=replace(_LIKE_BERT, final_norm="LayerNorm"),
+            skips_positions=True,
+        ),
+        Family(
+            model_type="megatron-bert",
+            class_name="MegatronBertModel",
+            tokenizers=("Bert",),
+            keys=_BERT | _SEGMENTS,
+            has_segments=True,
+            has_pooler=True,
+            parts=replace(_LIKE_BERT, final_norm="encoder.ln"),
+            norm=None,
+        ),
+        Family(
+            model_type="ernie",
+            class_name="ErnieModel",
+            tokenizers=("Bert",),
+            keys=_BERT | _SEGMENTS | {"use_task_id": _NO_TASK},
+            has_segments=True,
+            has_pooler=True,
+        ),
+        Family(
+            model_type="rembert",
+            class_name="RemBertModel",
+            tokenizers=("RemBert",),
+            keys=_BERT | _SEGMENTS | {"input_embedding_size": _N_DIMS},
+            has_segments=True,
+            has_pooler=True,
+            projection="encoder.embedding_hidden_mapping_in",
+        ),
+        Family(
+            model_type="modernbert",
+            class_name="ModernBertModel",
+            tokenizers=("Gemma",),
+            keys=_SHARED
+            | {
+                "num_hidden_layers": _N_LAYERS,
+                "hidden_size": _N_DIMS,
+                "num_attention_heads": _N_HEADS,
+                "intermediate_size": _N_INNER,
+                "hidden_activation": ACTIVATION,
+                "norm_eps": _EPSILON,
+                **dict.fromkeys(("norm_bias", "attention_bias", "mlp_bias"), _FLAG),
+                **dict.fromkeys(
+                    ("embedding_dropout", "mlp_dropout", "attention_dropout"), _DROPOUT
+                ),
+                "local_attention": whole_number(2, 1_000_000),
+                "layer_types": _LAYER_TYPES,
+                "rope_parameters": Rule(
+                    "rotation by a rope_theta alone, without scaling", _is_plain_rotation
+                ),
+            },
+            old_keys={
+                "global_attn_every_n_layers": whole_number(1, 256),
+                "global_rope_theta": _THETA,
+                "local_rope_theta": _THETA,
+                "rope_scaling": _NONE,
+            },
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts(
+                "layers", "attn.Wo", "mlp.Wo", rotation="rotary_emb", final_norm="final_norm"
+            ),
+            word_table="tok_embeddings",
+            norm="norm",
+            has_positions=False,
+            dropout="mlp_dropout",
+            attention_dropout="attention_dropout",
+        ),
     )
 }
 PROJECTIONS: Mapping[str, str] = {
@@ -289,7 +434,7 @@ def family_of(config: dict[str, Any]) -> Family:
             "it). Contextlens shows encoders; choose one without is_decoder in its config."
         )
     positions = config.get("position_embedding_type") or "absolute"
-    if positions != "absolute":
+    if family.has_positions and positions != "absolute":
         raise UnsupportedModelError(
             f"This model uses {shortened(positions)} positions, which the installed transformers "
             "no longer computes, so its numbers would be wrong. Choose one with absolute positions."
@@ -298,8 +443,23 @@ def family_of(config: dict[str, Any]) -> Family:
     return family
 
 
+_REASONS = {
+    "big_bird": "they attend to blocks of tokens drawn at random",
+    "bert-generation": "their tokenizer does not say where in the text its tokens are",
+    "fnet": "they mix tokens without attention",
+    "roc_bert": "they also read the shape and the sound of each character",
+    "xmod": "their numbers depend on a language that is set apart from the text",
+    "yoso": "they estimate attention by random draws",
+}
+"""The reasons why well-known encoders are not shown."""
+
+
 def _refusal(model_type: str, config: dict[str, Any]) -> str:
     supported = f"Supported families: {', '.join(FAMILIES)}. Choose a model of one of these."
+    if model_type in _REASONS:
+        return (
+            f"Models of the kind {model_type!r} are not shown: {_REASONS[model_type]}. {supported}"
+        )
     kinds = str(config.get("architectures"))
     if config.get("auto_map"):
         return (
@@ -325,9 +485,10 @@ def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
     family = FAMILIES[str(config["model_type"])]
     renamed = {name: config[other] for other, name in family.other_keys.items() if other in config}
     entries = config | renamed
-    allowed = {name: entries[name] for name in family.keys if name in entries}
+    rules = {**family.keys, **family.old_keys}
+    allowed = {name: entries[name] for name in rules if name in entries}
     for name, value in allowed.items():
-        rule = family.keys[name]
+        rule = rules[name]
         if not rule.allows(value):
             raise CheckpointError(
                 f"The model's config.json says {name} is {shortened(value)}; it must be "

@@ -271,28 +271,31 @@ class Classification:
 class EmbeddingParts:
     """The embedding layer's arithmetic for one input, step by step.
 
-    word + position (+ segment) = total -> LayerNorm -> normalized (-> projection) -> output.
+    word (+ position) (+ segment) = total (-> LayerNorm) -> normalized (-> projection) -> output.
 
     Attributes:
         tokens: the input as tokenized.
-        position_ids: (n_tokens,) int64 rows of the position table.
-        word, position: (n_tokens, n_embedding_dims) float32 table rows.
-        segment: rows of the segment table, of the same shape, or None where the model has none.
+        position_ids: (n_tokens,) int64 rows of the position table, or None where the model has no
+            such table.
+        word: (n_tokens, n_embedding_dims) float32 rows of the word table.
+        position, segment: rows of these tables, of the same shape, or None where the model has
+            none.
         total: the sum of these rows.
-        normalized: LayerNorm of `total`.
-        epsilon: the number that LayerNorm adds to the variance before it takes the root.
-        projected: True if a linear layer follows (ALBERT; ELECTRA where sizes differ).
+        normalized: LayerNorm of `total`; the same as `total` where the layer has no LayerNorm.
+        epsilon: the number that LayerNorm adds to the variance before it takes the root, or None
+            where the layer has no LayerNorm.
+        projected: True if a linear layer follows (ALBERT, RemBERT; ELECTRA where sizes differ).
         output: (n_tokens, n_dims) float32 hidden states of layer 0.
     """
 
     tokens: Tokens
-    position_ids: IntArray
+    position_ids: IntArray | None
     word: FloatArray
-    position: FloatArray
+    position: FloatArray | None
     segment: FloatArray | None
     total: FloatArray
     normalized: FloatArray
-    epsilon: float
+    epsilon: float | None
     projected: bool
     output: FloatArray
 
@@ -532,6 +535,8 @@ class ModelCard:
     stored_as: tuple[str, ...] = ("float32",)  # the data types of its weights in their files
     is_wrapped: bool = False  # True if its weights' names begin with those of a training wrapper
     labels: Labels = Labels()  # of its head for texts or tokens, if it has one that is trained
+    local_layers: tuple[int, ...] = ()  # in these, a token attends to its neighbours alone
+    window: int | None = None  # the most positions between two that attend to each other there
 
     @property
     def repository(self) -> str:
@@ -568,7 +573,8 @@ class Vocabulary:
     """Every token that a tokenizer knows, by ID.
 
     Attributes:
-        method: how words are cut: "WordPiece", "BPE" (of bytes) or "Unigram".
+        method: how words are cut: "WordPiece", "BPE" (of bytes), "SentencePiece BPE" (of
+            characters) or "Unigram".
         pieces: tokens as the tokenizer writes them: "##an", "Ġthe", "▁the".
         texts: each piece without the sign for its place in a word: "an", "the", "the".
         kinds: whether a token begins a word, continues one, or is special.

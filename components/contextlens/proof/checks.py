@@ -209,11 +209,12 @@ class _Model:
         parts = self._service.embedding_parts(text=TEXTS[0], **self._of)
         scale = self._array("embeddings.LayerNorm.weight")
         shift = self._array("embeddings.LayerNorm.bias")
-        if parts.projected or scale is None or shift is None:
+        if parts.projected or parts.epsilon is None or scale is None or shift is None:
             return Check("layer_0", "", why=say("proof.why.projected"))
         total = self._service.word_rows(token_ids=encoding.token_ids, **self._of).astype(float)
         table = self._array("position_embeddings.weight")
-        total += parts.position if table is None else table[parts.position_ids]
+        if parts.position is not None:
+            total += parts.position if table is None else table[parts.position_ids]
         total += 0.0 if parts.segment is None else parts.segment
         spread = np.sqrt(total.var(axis=-1, keepdims=True) + parts.epsilon)
         by_hand = (total - total.mean(axis=-1, keepdims=True)) / spread * scale + shift

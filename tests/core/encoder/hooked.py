@@ -21,10 +21,12 @@ MIXING = {
     "distilbert": lambda layer: layer.attention.out_lin,
     "mpnet": lambda layer: layer.attention.attn.o,
     "albert": lambda layer: layer.albert_layers[0].attention.dense,
+    "modernbert": lambda layer: layer.attn.Wo,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
+    "modernbert": lambda layer: layer.mlp.Wo,
 }
 
 
@@ -74,7 +76,14 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
         for where, by, position in edits.hidden:
             if where in {None, layer + 1}:
                 mask[0, 0, slice(None) if by is None else by, position] = -torch.inf
-        return (hidden, mask if edits.hidden else args[1], *args[2:]), kwargs
+        if not edits.hidden:
+            return (hidden, *args[1:]), kwargs
+        if "attention_mask" not in kwargs:
+            return (hidden, mask, *args[2:]), kwargs
+        if "sliding" in getattr(module, "attention_type", ""):
+            places, window = torch.arange(n), model.config.sliding_window
+            mask.masked_fill_((places[:, None] - places).abs() > window, -torch.inf)
+        return (hidden, *args[1:]), {**kwargs, "attention_mask": mask}
 
     def mix(module: Any, args: tuple[torch.Tensor]) -> Any:
         mixed, layer = args[0].clone(), len(seen["in"])
@@ -107,7 +116,7 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
             ):
                 hooks.callback(handle.remove)
         out = model(**inputs_of(oracle, text, pair))
-    hidden = [*seen["in"], states(out.last_hidden_state, n_layers)]
+    hidden = [*seen["in"], states(out.last_hidden_state, n_layers)]  # after a final LayerNorm
     kept = (hidden, seen["heads"], seen["attention"], seen["ff"])
     return Run(*(torch.cat(tensors).numpy() for tensors in kept))
 
@@ -117,6 +126,8 @@ def layers_of(model: Any) -> Any:
     family = model.config.model_type
     if family == "distilbert":
         return model.transformer.layer
+    if family == "modernbert":
+        return model.layers
     return model.encoder.albert_layer_groups if family == "albert" else model.encoder.layer
 
 

@@ -65,7 +65,7 @@ def captum_shares(oracle: Oracle, pair: str | None, layer: int, steps: int) -> n
     model, tokenizer = oracle.model, oracle.tokenizer
     inputs = hooked.inputs_of(oracle, TEXT, pair)
     special = tokenizer(TEXT, pair, return_special_tokens_mask=True)["special_tokens_mask"]
-    words = model.embeddings.word_embeddings
+    words = model.get_input_embeddings()
     padded = torch.where(
         torch.tensor(special)[None, :, None] == 1,
         words(inputs["input_ids"]),
@@ -204,6 +204,15 @@ def test_a_text_in_many_batches_has_the_same_shares(
     whole = subject.shares(steps=16)
     monkeypatch.setattr(gradients, "_GRAPH_BYTES", 1)
     np.testing.assert_allclose(subject.shares(steps=16).shares, whole.shares, rtol=0, atol=1e-6)
+
+
+def test_a_text_whose_gradients_take_too_much_memory_is_refused(
+    tiny: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uncached: Any = tiny.service.uncached
+    monkeypatch.setattr(gradients, "_MAX_STEP_BYTES", 1000)
+    with pytest.raises(RequestError, match=r"tokens would take .* Shorten the text"):
+        Subject(tiny.model, uncached, tiny.oracle).shares()
 
 
 def test_one_position_may_be_weighed_alone(tiny: Subject) -> None:

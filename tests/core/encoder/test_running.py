@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from contextlens.core import BUNDLED_ID, EncoderService, Encoding, Settings
 from contextlens.core.caller import Caller, StoppedError, calling
-from contextlens.core.encoder import LoadedModel, Request, load_model
+from contextlens.core.encoder import LoadedModel, Request, load_model, running
 from contextlens.core.encoder.running import WEIGHT_BYTES, BatchKey, PreparedText, prepare_texts
+from contextlens.core.errors import RequestError
 from contextlens.core.registry import locate
 from contextlens.core.schema import FastPrecision, SwitchOff
 from contextlens.core.service import LocalService
@@ -193,3 +194,15 @@ def test_work_in_steps_takes_turns_and_stops_where_nobody_wants_it(tiny_root: Pa
     with calling(Caller(is_cancelled=lambda: True)), pytest.raises(StoppedError):
         service.intervene("folder:bert", ["the lamp"], [[change]])
     assert service._streams()._queue.is_idle
+
+
+def test_attention_of_a_text_that_would_fill_the_memory_is_refused(
+    tiny_service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, text = "folder:modernbert", "a snake by the river"
+    monkeypatch.setattr(running, "MAX_WEIGHT_BYTES", 4 * 3 * 4 * 20**2)
+    assert tiny_service.encode(model, [text], pad_to=20, attentions=True)[0].n_tokens == 20
+    for attentions in (True, [(1, 0)]):
+        with pytest.raises(RequestError, match="The attention weights of 21 tokens would take"):
+            tiny_service.encode(model, [text], pad_to=21, attentions=attentions)
+    assert tiny_service.encode(model, [text], pad_to=21)[0].n_tokens == 21

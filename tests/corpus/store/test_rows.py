@@ -15,7 +15,7 @@ from contextlens.core.schema import Encoding
 from contextlens.core.words import Span, split_words
 from contextlens.corpus.store.rows import Chunk, mean_vectors, numbered, rows_of, words_of
 from tests.support.corpus_store import MadeUpService, indexing
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 TEXTS = (
     "A python slept; the bank's unbelievable umbrellas, don't they?",
@@ -51,7 +51,7 @@ def agree(encoding: Encoding, spans: list[Span]) -> None:
         np.testing.assert_allclose(vectors[:, place], expected[i], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_vectors_are_those_of_word_vectors_in_every_family(
     family: str, tiny_service: EncoderService
 ) -> None:

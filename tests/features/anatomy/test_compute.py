@@ -66,7 +66,7 @@ def test_the_row_for_padding_and_its_vector_are_torchs(
     padding = seen(tiny_service, view, part="embeddings/word").padding
     network = direct(model, tiny_root, bundled_folder)
     assert padding is not None
-    row = network.embeddings.word_embeddings.weight[padding.token_id].detach()
+    row = network.get_input_embeddings().weight[padding.token_id].detach()
     assert padding.norm == pytest.approx(float(row.norm()), abs=1e-6)
     cls, sep, pad = tiny_service.tokenize(model, [""], pad_to=3)[0].token_ids.tolist()
     assert pad == padding.token_id == network.config.pad_token_id

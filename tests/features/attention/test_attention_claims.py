@@ -208,6 +208,8 @@ def checked_notes(service: EncoderService) -> Iterator[Claim]:
         assert note.key == "attention.note.padding_gets"
         assert note.numbers == {"n": n_padded, "most": pytest.approx(0.1)}
         yield note
+    for show in ("Layer", "All"):
+        yield attention_on(service, TEXT, model="folder:modernbert", show=show, layer=2).notes()[0]
 
 
 # Whole sentences

@@ -12,6 +12,7 @@ import numpy as np
 from contextlens.content.language import Claim
 from contextlens.core import EncoderService
 from contextlens.core.schema import PartState
+from contextlens.features.embedding_layer.arithmetic import summands
 from contextlens.features.embedding_layer.controls import PAGE
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum, embedding_sum
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
@@ -44,8 +45,9 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
     embedding, sentence = sum_of(view, service), view.sentences[index]
     parts = service.embedding_parts(view.model, sentence.text, pair=sentence.pair)
     layer_0 = service.encode(view.model, [sentence.text], pairs=[sentence.pair], layers=[0])[0]
-    expected = {"word": parts.word, "position": parts.position, "sum": parts.total}
-    expected |= {} if parts.segment is None else {"segment": parts.segment}
+    expected = dict(summands(parts))
+    if len(expected) > 1 and (parts.epsilon is not None or parts.projected):
+        expected["sum"] = parts.total
     expected |= {"LayerNorm": parts.normalized} if parts.projected else {}
     expected |= {"layer 0": layer_0.hidden[0]}
     steps = steps_of(embedding)
@@ -55,7 +57,9 @@ def assert_the_model_s(view: ViewState, service: EncoderService, index: int = 0)
     assert embedding.difference <= 1e-6 * max(1.0, np.abs(layer_0.hidden).max())
     table = embedding.rows()
     assert [row["word row (ID)"] for row in table] == parts.tokens.token_ids.tolist()
-    assert [row["position row"] for row in table] == parts.position_ids.tolist()
+    n_tokens, positions = parts.tokens.n_tokens, parts.position_ids
+    wanted = [None] * n_tokens if positions is None else positions.tolist()
+    assert [row["position row"] for row in table] == wanted
     assert_no_markup([*embedding.claims(), *embedding.sure()])
     return embedding
 

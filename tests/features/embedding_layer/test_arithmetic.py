@@ -23,7 +23,7 @@ from contextlens.features.embedding_layer.arithmetic import (
     shares,
     summands,
 )
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, NORMS
 
 TEXT = "The python's owner walked by the river"
 by_model = pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in ALL)])
@@ -67,7 +67,8 @@ def test_the_sum_in_numpy_is_the_layer_0_of_plain_transformers(
     assert ours.dtype == np.float32
     assert np.abs(ours - theirs).max() <= 1e-6 * max(1.0, np.abs(theirs).max())
     for left_out in range(len(rows)):  # the agreement is not vacuous
-        without = rebuild(rows[:left_out] + rows[left_out + 1 :], normalization)
+        others = rows[:left_out] + rows[left_out + 1 :]
+        without = rebuild(others or [np.zeros_like(rows[0])], normalization)
         assert np.abs(without - theirs).max() > 1e-4
 
 
@@ -94,12 +95,14 @@ def test_contributions_are_as_plain_torch_says(
     sizes = np.linalg.norm(parts.total, axis=1)
     lengths = np.linalg.norm(parts.output, axis=1)
     assert set(measured) == set(summands(parts))
+    norm = NORMS.get(model.removeprefix("folder:"), "LayerNorm")
+    normalize = getattr(network.embeddings, norm) if norm else torch.nn.Identity()
     with torch.inference_mode():
         for name, rows in summands(parts).items():
             rest = torch.tensor(parts.total - rows)
-            without = project(network.embeddings.LayerNorm(rest)).numpy()
+            without = project(normalize(rest)).numpy()
             away = np.linalg.norm(without - parts.output, axis=1)
-            both = lengths * np.linalg.norm(without, axis=1)
+            both = np.maximum(lengths * np.linalg.norm(without, axis=1), 1e-24)
             cosine = (without * parts.output).sum(axis=1) / both
             along = (rows * parts.total).sum(axis=1) / sizes**2
             part = measured[name]

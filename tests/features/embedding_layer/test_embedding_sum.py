@@ -40,7 +40,7 @@ from tests.features.embedding_layer.sums import (
 from tests.support.claims import unreached
 from tests.support.snippets import run
 from tests.support.texts import LONG, TYPED
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, NO_POSITIONS, NO_SEGMENT_TABLE, NORMS, PROJECTED
 
 PAGE = controls.PAGE
 TEXT = "The python's owner walked by the river"
@@ -133,9 +133,12 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     view = replace(DEFAULT, model=f"folder:{family}", sentences=sentences)
     embedding = assert_the_model_s(view, tiny_service)
     steps = steps_of(embedding)
-    assert ("segment" in steps) == (family not in {"distilbert", "mpnet"})
-    assert embedding.title().key.endswith("three" if "segment" in steps else "two")
-    assert ("LayerNorm" in steps) == (family in {"albert", "electra"})
+    assert ("segment" in steps) == (family not in NO_SEGMENT_TABLE)
+    assert ("position" in steps) == (family not in NO_POSITIONS)
+    n_parts = len(summands(embedding.parts))
+    assert embedding.title().key.endswith({1: "one", 2: "two", 3: "three"}[n_parts])
+    assert ("LayerNorm" in steps) == (family in PROJECTED)
+    assert ("sum" in steps) == (n_parts > 1 and NORMS.get(family, "LayerNorm") is not None)
 
 
 def test_what_is_downloaded_adds_up(service: EncoderService) -> None:

@@ -19,7 +19,7 @@ from contextlens.features.embedding_layer.position_table import compare_position
 from contextlens.ui.state.view import DEFAULT
 from tests.features.embedding_layer.sums import TRAINED, UNTRAINED, Chance, Draw, keys_of, sum_of
 from tests.support.claims import unreached
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, FROM_PADDING, NO_POSITIONS, PROJECTED
 
 
 def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService) -> None:
@@ -34,11 +34,14 @@ def test_the_parameters_are_the_layer_s_own_and_learned(service: EncoderService)
 def test_a_family_s_layer_has_its_own_parameters(family: str, tiny_service: EncoderService) -> None:
     view = replace(DEFAULT, model=f"folder:{family}")
     result = learned(sum_of(view, tiny_service), tiny_service)
-    assert result.statistics is not None
-    first = 2 if family in {"roberta", "xlm-roberta", "mpnet"} else 0
-    assert result.statistics.first == first
+    if family in NO_POSITIONS:
+        assert (result.table, result.statistics) == (None, None)
+    else:
+        assert result.statistics is not None
+        assert result.statistics.first == (2 if family in FROM_PADDING else 0)
+    assert result.claims()[0].numbers["share"] > 0
     names = " ".join(parameter.name for parameter in result.parameters)
-    is_projected = family in {"albert", "electra"}
+    is_projected = family in PROJECTED
     assert ("project" in names or "mapping_in" in names) == is_projected
 
 

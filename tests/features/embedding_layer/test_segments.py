@@ -35,7 +35,7 @@ from tests.features.embedding_layer.sums import (
 )
 from tests.support.claims import unreached
 from tests.support.texts import TYPED
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, NO_SEGMENT_TABLE
 
 
 def changed(view: ViewState, service: EncoderService, change: str = PAIR) -> Segments:
@@ -89,7 +89,7 @@ def test_a_family_exchanges_the_segment_rows_that_it_has(
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
     view = replace(DEFAULT, model=f"folder:{family}", sentences=sentences)
     table = changed(view, tiny_service).table
-    assert (table is None) == (family in {"distilbert", "mpnet"})
+    assert (table is None) == (family in NO_SEGMENT_TABLE)
     n = 0 if table is None else len(table)
     assert (SEGMENT_ONLY in change_in(n).options) == (n > 1)
     if n == 1:

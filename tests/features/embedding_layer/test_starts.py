@@ -17,7 +17,7 @@ from contextlens.features.embedding_layer.starts import (
     starts_of,
 )
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import NO_POSITIONS, TYPICAL
 
 BAT = (
     Sentence("The bat flew out of the cave", None, (4, 7)),
@@ -75,12 +75,13 @@ def test_any_text_has_its_picture_or_none(service: EncoderService, text: str) ->
         assert len(found.starts) == 2
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_every_family_has_its_stripes(tiny_service: EncoderService, family: str) -> None:
     view = replace(DEFAULT, model=f"folder:{family}", sentences=BAT)
     found = starts(tiny_service, view)
     traces = found.figure().data
-    assert len(traces) == 3 * len(found.starts)
+    assert len(traces) == (2 if family in NO_POSITIONS else 3) * len(found.starts)
+    assert (found.claims()[0].key.endswith("no_place")) == (family in NO_POSITIONS)
     for trace, vector in zip(traces, (s.word for s in found.starts), strict=False):
         np.testing.assert_allclose(np.ravel(trace.z), vector[:N_STRIPES], atol=1e-5)
 

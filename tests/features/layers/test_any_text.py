@@ -16,7 +16,7 @@ from contextlens.ui.state.view import ViewState
 from tests.features.layers.odd import states_of, view_of
 from tests.support.claims import read
 from tests.support.texts import TYPED
-from tests.support.tiny_models import ALL
+from tests.support.tiny_models import ALL, NO_POOLER
 
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
@@ -46,9 +46,7 @@ def test_every_family_shows_what_it_has(family: str, tiny_service: EncoderServic
     states = assert_looks_work(view, tiny_service)
     absent = states.card.provenance.pooler.state == "absent"
     assert (states.encoding.pooler_output is None) == absent
-    assert absent == (
-        family in {"distilbert", "electra", "electra-same-size", "bert-without-pooler"}
-    )
+    assert absent == (family in {*NO_POOLER, "electra-same-size", "bert-without-pooler"})
 
 
 def assert_looks_work(view: ViewState, service: EncoderService) -> HiddenStates:

@@ -9,12 +9,12 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
 from contextlens.features.layers.controls import MAX_COMPARED_WORDS
 from contextlens.features.layers.word_vectors import join, sample_choice, words_of
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 TEXTS = ["I love my pet python", "Its unbelievability is overrated, she said."]
 
 
-@pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in FAMILIES)])
+@pytest.mark.parametrize("model", [BUNDLED_ID, *(f"folder:{name}" for name in TYPICAL)])
 def test_words_are_the_means_of_their_tokens(tiny_service: EncoderService, model: str) -> None:
     encodings = tiny_service.encode(model, TEXTS, pairs=[None, "One word, many meanings"])
     found = words_of(encodings)

@@ -17,7 +17,7 @@ from contextlens.features.meaning.snippet import SnippetWord, cosine_snippet
 from contextlens.ui.widgets.export import to_npz
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 NPZ = "meaning-in-context.npz"
 PYTHONS = (
@@ -155,7 +155,7 @@ def test_centred_cosines_take_the_mean_from_the_pages_npz(
     assert max(map(len, code.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_a_local_folders_snippet_runs_once_its_path_is_filled_in(
     tiny_service: EncoderService, tiny_root: Path, family: str
 ) -> None:

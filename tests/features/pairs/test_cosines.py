@@ -23,7 +23,7 @@ from contextlens.features.pairs.cosines import (
 from contextlens.features.pairs.pair_set import WHOLE, PairSet, bundled_pairs, pair_set
 from contextlens.jobs import StoppedError
 from tests.support.snippets import drawn, run
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 TEXTS = ("I love my pet python", "I love coding in Python", "The bank is closed", "A snake ate")
 
@@ -90,7 +90,7 @@ def test_words_are_compared_by_the_mean_of_their_sub_tokens(
         assert_cosines(found.values[:, i], *vectors)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_whole_texts_are_compared_by_the_mean_of_all_tokens(
     tiny_service: EncoderService, family: str
 ) -> None:

@@ -34,7 +34,7 @@ from contextlens.ui.widgets.export import to_csv
 from tests.support.senses import HALF, clouds, shown
 from tests.support.snippets import drawn, run
 from tests.support.texts import AWKWARD
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 SIZES = (9, 6, 5)
 
@@ -98,7 +98,7 @@ def test_the_snippet_gives_the_bundled_words_curve(service: EncoderService) -> N
     assert "from transformers import AutoModel, AutoTokenizer" in code
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_awkward_texts_and_a_split_are_written_so_that_python_reads_them(
     tiny_service: EncoderService, tiny_root: Path, family: str
 ) -> None:

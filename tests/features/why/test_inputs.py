@@ -13,10 +13,10 @@ from contextlens.features.why.inputs import trace_inputs
 from contextlens.features.why.score import Score
 from tests.features.why.random_results import N, RandomResults, leads_alone, verdict, verdicts
 from tests.features.why.scores import PAIR, score_on, sentence
-from tests.support.tiny_models import FAMILIES, build
+from tests.support.tiny_models import TYPICAL, build
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", TYPICAL)
 def test_input_shares_add_up_on_both_sides(tiny_service: EncoderService, family: str) -> None:
     score = score_on(tiny_service, PAIR, sentence("A cat"), model=f"folder:{family}", layer=2)
     counts: list[tuple[int, int]] = []

@@ -16,10 +16,10 @@ from contextlens.core.words import split_words
 from contextlens.ui.widgets import token_strip
 from contextlens.ui.widgets.chips import visible
 from tests.support.pages import send, send_pick
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
-by_family = pytest.mark.parametrize("family", FAMILIES)
+by_family = pytest.mark.parametrize("family", TYPICAL)
 
 
 def covered(tokens: Tokens, which: int, text: str) -> list[set[int]]:

@@ -21,24 +21,30 @@ __all__ = ["embedding_parts", "nearest_rows", "word_rows"]
 def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) -> EmbeddingParts:
     """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
-    embeddings = loaded.model.embeddings
+    family = loaded.family
+    embeddings = loaded.model.get_submodule(family.tables)
     ids = loaded.device.put(torch.from_numpy(tokens.token_ids.copy()))
-    positions = position_ids(embeddings.position_embeddings, ids)
-    word, position = embeddings.word_embeddings(ids), embeddings.position_embeddings(positions)
+    word = loaded.model.get_input_embeddings()(ids)
     segment = _segment_rows(embeddings, tokens.token_type_ids, ids)
-    total = word + position if segment is None else word + segment + position
-    normalized = embeddings.LayerNorm(total)
+    total = word if segment is None else word + segment
+    positions = position = None
+    if family.has_positions:
+        positions = position_ids(embeddings.position_embeddings, ids)
+        position = embeddings.position_embeddings(positions)
+        total = total + position
+    norm = None if family.norm is None else getattr(embeddings, family.norm)
+    normalized = total if norm is None else norm(total)
     projection = projection_of(loaded.model, loaded.family)
     output = normalized if projection is None else projection(normalized)
     return EmbeddingParts(
         tokens=tokens,
-        position_ids=_read_only(positions),
+        position_ids=None if positions is None else _read_only(positions),
         word=_read_only(word),
-        position=_read_only(position),
+        position=None if position is None else _read_only(position),
         segment=None if segment is None else _read_only(segment),
         total=_read_only(total),
         normalized=_read_only(normalized),
-        epsilon=float(embeddings.LayerNorm.eps),
+        epsilon=None if norm is None else float(norm.eps),
         projected=projection is not None,
         output=_read_only(output),
     )
@@ -51,7 +57,7 @@ def word_rows(loaded: LoadedModel, token_ids: Sequence[int] | IntArray) -> Float
     Raises:
         RequestError: an ID is outside the table.
     """
-    table = loaded.model.embeddings.word_embeddings.weight
+    table = loaded.model.get_input_embeddings().weight
     requested = np.asarray(token_ids).reshape(-1)
     if requested.size and (
         requested.dtype.kind not in "iu" or requested.min() < 0 or requested.max() >= len(table)
@@ -72,7 +78,7 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     Raises:
         RequestError: the vector has the wrong shape, is all zeros or is not finite; or n < 1.
     """
-    table = loaded.model.embeddings.word_embeddings.weight
+    table = loaded.model.get_input_embeddings().weight
     target = np.array(vector, dtype=np.float32)
     if target.shape != (table.shape[1],) or not np.isfinite(target).all() or not target.any():
         raise RequestError(

@@ -39,6 +39,7 @@ REMAINDER = 1e-3
 """The total error of the value that is accepted when the number of steps is not given."""
 
 _GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
+_MAX_STEP_BYTES = 6_000_000_000  # for the backward pass of one step
 _GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
 
 _Value = Callable[[torch.Tensor], torch.Tensor]
@@ -60,11 +61,12 @@ def integrated_gradients(
 
     Raises:
         RequestError: the weights or the vector do not fit, the model does not have the layer, or
-            the number of steps is not from 1 to 1,000.
+            the number of steps is not from 1 to 1,000; or the text is too long for this.
     """
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
     chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
+    _check_size(loaded, chosen, tokens.n_tokens)
     weighed = _checked("weights", weights, tokens.n_tokens)
     value = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
     return _attribution(loaded, tokens, value, chosen, steps, progress)
@@ -292,7 +294,23 @@ def _cosine(loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torc
     return cosine
 
 
+def _check_size(loaded: LoadedModel, layer: int, n_tokens: int) -> None:
+    """Refuse a text whose single step takes too much memory: states and attention weights."""
+    weights = 4 * loaded.card.n_heads * max(1, layer) * n_tokens**2
+    size = _row_bytes(loaded, layer, n_tokens) + weights
+    if size > _MAX_STEP_BYTES:
+        raise RequestError(
+            f"Gradients over {n_tokens:,} tokens would take {size / 1e9:.0f} GB in "
+            f"{loaded.card.title}; at most {_MAX_STEP_BYTES / 1e9:.0f} GB are used. Shorten the "
+            "text, or choose an earlier layer."
+        )
+
+
+def _row_bytes(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
+    return 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
+
+
 def _rows_at_once(loaded: LoadedModel, layer: int, n_tokens: int) -> int:
     """The number of steps in a batch whose backward pass stays within the memory limit."""
-    row_bytes = 4 * _GRAPH_VALUES * loaded.card.n_dims * max(1, layer) * n_tokens
+    row_bytes = _row_bytes(loaded, layer, n_tokens)
     return max(1, min(loaded.device.for_steps.batch_tokens // n_tokens, _GRAPH_BYTES // row_bytes))

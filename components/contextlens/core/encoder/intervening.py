@@ -178,15 +178,20 @@ def _check_source(change: Patch, source: Tokens) -> None:
 def _check_something_is_seen(changes: Changes, tokens: Tokens, card: ModelCard) -> None:
     """Check that every position may still attend to one: attention to none is undefined."""
     blocks = [change for change in changes if isinstance(change, Block)]
-    if len({block.token for block in blocks}) < tokens.n_tokens:
+    n, window = tokens.n_tokens, card.window
+    fewest = n if window is None else min(n, window + 1)
+    if len({block.token for block in blocks}) < fewest:
         return
     for layer in range(1, card.n_layers + 1):
         layer_blocks = [b for b in blocks if b.layers is None or layer in b.layers]
-        for position in range(tokens.n_tokens):
+        for position in range(n):
+            reach = range(n)
+            if window is not None and layer in card.local_layers:
+                reach = range(max(0, position - window), min(n, position + window + 1))
             hidden = {b.token for b in layer_blocks if b.seen_by in {None, position}}
-            if len(hidden) == tokens.n_tokens:
+            if hidden.issuperset(reach):
                 raise RequestError(
-                    f"All {tokens.n_tokens} positions were hidden from position {position} in "
+                    f"All {len(reach)} positions were hidden from position {position} in "
                     f"layer {layer}; leave it at least one to look at."
                 )
 

@@ -15,11 +15,19 @@ import torch
 from contextlens.core.errors import UnsupportedModelError
 from contextlens.core.families import Family
 
-__all__ = ["HiddenStateHook", "Layerwise", "pooled", "position_ids", "projection_of"]
+__all__ = [
+    "HiddenStateHook",
+    "Layerwise",
+    "local_layers",
+    "pooled",
+    "position_ids",
+    "projection_of",
+    "window_of",
+]
 
 
 def projection_of(model: Any, family: Family) -> Any:
-    """The linear layer before layer 0 (ALBERT, and ELECTRA where sizes differ), or None."""
+    """The linear layer before layer 0 (ALBERT, RemBERT; ELECTRA where sizes differ), or None."""
     part = model
     for name in (family.projection or "").split("."):
         part = getattr(part, name, None) if name else None
@@ -33,6 +41,17 @@ def pooled(model: Any, hidden: torch.Tensor) -> torch.Tensor:
     else:
         result = model.pooler(hidden)
     return result
+
+
+def local_layers(config: Any) -> tuple[int, ...]:
+    """The layers (from 1) in which a token attends only to its neighbours, within `window_of`."""
+    kinds = getattr(config, "layer_types", None) or ()
+    return tuple(i for i, kind in enumerate(kinds, start=1) if kind == "sliding_attention")
+
+
+def window_of(config: Any) -> int | None:
+    """The most positions between two tokens that see each other in a local layer, if any is."""
+    return int(config.sliding_window) if local_layers(config) else None
 
 
 def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
@@ -80,6 +99,7 @@ class Layerwise:
         self._projection = projection_of(model, family)
         self._local = threading.local()
         self._layers = model.get_submodule(family.parts.layers)
+        self._local_layers, self._window = local_layers(model.config), window_of(model.config)
         for layer in self._layers:
             mixing = layer.get_submodule(family.parts.mixing)
             mixing.register_forward_pre_hook(self._heads)
@@ -89,7 +109,7 @@ class Layerwise:
     @property
     def word_table(self) -> torch.Tensor:
         """(vocabulary size, n_embedding_dims): the word vectors."""
-        table: torch.Tensor = self._model.embeddings.word_embeddings.weight
+        table: torch.Tensor = self._model.get_input_embeddings().weight
         return table
 
     @property
@@ -116,7 +136,8 @@ class Layerwise:
         more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
         if words is not None:
             more["inputs_embeds"] = words
-            more["position_ids"] = position_ids(tables.position_embeddings, ids)
+            if self._family.has_positions:
+                more["position_ids"] = position_ids(tables.position_embeddings, ids)
         embedded: torch.Tensor = tables(input_ids=ids if words is None else None, **more)
         return embedded if self._projection is None else self._projection(embedded)
 
@@ -133,16 +154,22 @@ class Layerwise:
             layer: 1 to n.
             hidden: (n_batch, n_tokens, n_dims).
             visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): True if a position (third axis)
-                may attend to another (fourth axis); None if all may.
+                may attend to another (fourth axis); None if all may. In a local layer, the window
+                limits it further.
             tap: sees, and may change, the outputs of this layer's parts.
         """
         module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
+        if layer in self._local_layers:
+            visible = self._within_window(visible, hidden)
+        more = {**self._bias(hidden), **self._angles(layer, hidden)}
         self._local.tap = tap
         try:
-            out = module(hidden, attention_mask=self._mask(visible, hidden), **self._bias(hidden))
+            out = module(hidden, attention_mask=self._mask(visible, hidden), **more)
         finally:
             self._local.tap = None
         states: torch.Tensor = out[0] if isinstance(out, tuple) else out
+        if layer == self.n_layers and self._family.parts.final_norm is not None:
+            states = self._model.get_submodule(self._family.parts.final_norm)(states)
         return states
 
     def pooled(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -155,6 +182,26 @@ class Layerwise:
             return visible
         least = torch.finfo(hidden.dtype).min
         return torch.zeros_like(visible, dtype=hidden.dtype).masked_fill_(~visible, least)
+
+    def _within_window(
+        self, visible: torch.Tensor | None, hidden: torch.Tensor
+    ) -> torch.Tensor | None:
+        """What a local layer sees of the visible positions."""
+        n, window = hidden.shape[1], self._window
+        if window is None or n <= window + 1:
+            return visible
+        places = torch.arange(n, device=hidden.device)
+        near = ((places[:, None] - places).abs() <= window)[None, None]
+        return near if visible is None else visible & near
+
+    def _angles(self, layer: int, hidden: torch.Tensor) -> dict[str, Any]:
+        """The rotation of a layer's attention, as its cosines and sines at each position."""
+        name = self._family.parts.rotation
+        if name is None:
+            return {}
+        places = torch.arange(hidden.shape[1], device=hidden.device)[None]
+        kind = self._model.config.layer_types[layer - 1]
+        return {"position_embeddings": self._model.get_submodule(name)(hidden, places, kind)}
 
     def _bias(self, hidden: torch.Tensor) -> dict[str, torch.Tensor]:
         name = self._family.parts.position_bias

@@ -13,7 +13,7 @@ import transformers
 from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
 from contextlens.core.encoder.heads import Head, read_heads, read_labels
-from contextlens.core.encoder.layerwise import Layerwise
+from contextlens.core.encoder.layerwise import Layerwise, local_layers, window_of
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
 from contextlens.core.encoder.shapes import WRAPPER, check_shapes
 from contextlens.core.encoder.views import ModelVariants
@@ -108,6 +108,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         stored_as=stored.dtypes,
         is_wrapped=stored.is_wrapped,
         labels=read_labels(given) if {"text_head", "label_head"} & set(heads) else Labels(),
+        local_layers=local_layers(model.config),
+        window=window_of(model.config),
     )
     for part in (model, *heads.values()):
         _move(part, files.title, device)
@@ -218,7 +220,7 @@ def _first_line(exc: Exception) -> str:
 def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:
     encoder = family.parts.layers.partition(".")[0]
     return Provenance(
-        embedding_layer=_part_state(model.embeddings, "embedding layer"),
+        embedding_layer=_part_state(model.get_submodule(family.tables), "embedding layer"),
         encoder=_part_state(model.get_submodule(encoder), "encoder"),
         pooler=_pooler_state(model, family, missing),
     )
@@ -252,9 +254,17 @@ def _is_bell(weights: Any) -> bool:
 def _part_state(part: Any, name: str) -> PartState:
     """The training state of a part, as far as its weights show it.
 
-    Training almost never leaves every bias at exactly 0; random initialisation does.
+    Training almost never leaves every bias at exactly 0, or, in a part without any, every scale of
+    its LayerNorms at exactly 1; random initialisation does.
     """
     biases = [p for n, p in part.named_parameters() if n.endswith("bias")]
+    scales = [p for n, p in part.named_parameters() if n.endswith("weight") and p.dim() == 1]
+    if scales and not biases:
+        if all(bool((scale == 1).all()) for scale in scales):
+            reason = f"Every LayerNorm scale of the {name} is exactly 1, as before any training."
+            return PartState("untrained", reason)
+        reason = f"The checkpoint has weights for the {name}; LayerNorm scales are not 1."
+        return PartState("trained", reason)
     if biases and not any(bool(bias.any()) for bias in biases):
         return PartState(
             "untrained",

@@ -24,10 +24,11 @@ from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.threads import limit_threads, n_threads
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.encoder.views import Attention
-from contextlens.core.errors import ModelError
+from contextlens.core.errors import ModelError, RequestError
 from contextlens.core.schema import Counted, Encoding, FloatArray, Mask, Passport, Precision, Tokens
 
 __all__ = [
+    "MAX_WEIGHT_BYTES",
     "WEIGHT_BYTES",
     "BatchKey",
     "PreparedText",
@@ -83,12 +84,27 @@ def prepare_texts(
     lengths = {"pad_to": request.pad_to, "max_length": request.max_length}
     tokens = tokenize(loaded.reader, texts, pairs=pairs, **lengths)
     check_rows(loaded, tokens)
+    if request.attentions is not False:
+        _check_weights(loaded, max((text.n_tokens for text in tokens), default=0))
     passport = passport_of(loaded, request)
     return [PreparedText(text_tokens, request, passport) for text_tokens in tokens]
 
 
+def _check_weights(loaded: LoadedModel, n_tokens: int) -> None:
+    """Refuse a text whose attention weights, which eager attention keeps at once, are too many."""
+    size = 4 * loaded.card.n_layers * loaded.card.n_heads * n_tokens**2
+    if size > MAX_WEIGHT_BYTES:
+        raise RequestError(
+            f"The attention weights of {n_tokens:,} tokens would take {size / 1e9:.0f} GB in "
+            f"{loaded.card.title}; at most {MAX_WEIGHT_BYTES / 1e9:.0f} GB are computed at once. "
+            "Shorten the text, or pad it less."
+        )
+
+
 # --- A batch: the texts of several callers that run together
 
+MAX_WEIGHT_BYTES = 2_000_000_000
+"""The limit for the attention weights of one text, of all layers and heads."""
 WEIGHT_BYTES = 256_000_000
 """The limit for a batch's attention weights, unless a single text needs more."""
 

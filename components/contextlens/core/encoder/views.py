@@ -68,7 +68,10 @@ class ModelVariants:
     def _template(self, precision: Precision) -> Any:
         if precision not in self._templates:
             exact = self._templates["exact"]
-            self._templates["fast"] = copy.deepcopy(exact).to(self._fast)
+            half = copy.deepcopy(exact)
+            for parameter in half.parameters():  # not buffers: transformers rotates in float32
+                parameter.data = parameter.data.to(self._fast)
+            self._templates["fast"] = half
         return self._templates[precision]
 
 

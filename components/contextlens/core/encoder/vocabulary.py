@@ -301,7 +301,7 @@ def _bytes(files: ModelFiles, name: str) -> bytes:
 
 _FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _KEPT = (*_FILES, "merges.txt", "tokenizer_config.json", "special_tokens_map.json")
-_WORD_STARTS = {"BPE": "Ġ", "Unigram": "▁"}
+_WORD_STARTS = {"BPE": "Ġ", "SentencePiece BPE": "▁", "Unigram": "▁"}
 
 
 @dataclass
@@ -448,7 +448,7 @@ def _max_length(config: dict[str, Any], skips_positions: bool, tokenizer: Any) -
 def _vocabulary(loaded: LoadedTokenizer) -> Vocabulary:
     tokenizer = loaded.tokenizer
     model = tokenizer.backend_tokenizer.model
-    method = type(model).__name__
+    method = _method(tokenizer)
     pieces = [""] * (1 + max(tokenizer.get_vocab().values()))
     for piece, token_id in tokenizer.get_vocab().items():
         pieces[token_id] = piece
@@ -467,6 +467,17 @@ def _vocabulary(loaded: LoadedTokenizer) -> Vocabulary:
         longest_word=getattr(model, "max_input_chars_per_word", None),
         mask_id=tokenizer.mask_token_id,
     )
+
+
+def _method(tokenizer: Any) -> str:
+    """How words are cut; BPE that joins characters instead of bytes (mmBERT) has its own name."""
+    backend = tokenizer.backend_tokenizer
+    method = type(backend.model).__name__
+    parts = [part for part in (backend.pre_tokenizer, backend.decoder) if part is not None]
+    if method != "BPE" or any(b'"ByteLevel"' in part.__getstate__() for part in parts):
+        return method
+    is_marked = any(piece.startswith("▁") for piece in tokenizer.get_vocab())
+    return "SentencePiece BPE" if is_marked else method
 
 
 def _kind(piece: str, method: str, prefix: str) -> Literal["start", "continuation"]:

@@ -14,6 +14,7 @@ from contextlens.content.language import say
 from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import ModelError
+from contextlens.core.families import FAMILIES
 from contextlens.core.presets import preset_config
 from contextlens.core.schema import Architecture, Parameter, Passport
 from contextlens.features.anatomy.controls import (
@@ -288,12 +289,12 @@ def summary(measured: Measured) -> dict[str, str | int | float]:
     }
 
 
+_WORD_TABLES = tuple(f".{family.word_table}.weight" for family in FAMILIES.values())
+
+
 def _measure(model: str, parameter: Parameter, service: EncoderService) -> Measured:
     step = 1
-    if (
-        parameter.name.endswith("word_embeddings.weight")
-        and n_values(parameter) > MAX_SAMPLED_VALUES
-    ):
+    if parameter.name.endswith(_WORD_TABLES) and n_values(parameter) > MAX_SAMPLED_VALUES:
         rows = evenly_spaced(parameter.shape[0], parameter.shape[1], MAX_SAMPLED_VALUES)
         array, step = service.word_rows(model, rows), int(rows[1] - rows[0])
     else:

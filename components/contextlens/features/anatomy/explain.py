@@ -20,7 +20,8 @@ $$
 \underbrace{2 L N^2 d}_{\text{attention}} + \underbrace{d^2}_{\text{pooler}}
 $$
 
-Query, key, value and output are $d \times d$ each, widening and narrowing $d \times f$. The scores
+Query, key, value and output are $d \times d$ each, widening and narrowing $d \times f$; with a gate
+(ModernBERT), widening is $d \times 2f$, so that $2 d f$ becomes $3 d f$. The scores
 and the weighted sum of attention take $N^2 d$ each. A projection from $e$ to $d$ dimensions after
 the embedding layer adds $N e d$. The pooler reads one token. Additions, LayerNorm, softmax and the
 look-up of table rows are not counted.

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.core.families import PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS
 from contextlens.core.schema import Architecture, FloatArray, Parameter
 
 # --- The parts of a model
@@ -194,7 +194,10 @@ def _node(
 _EMBEDDINGS = Step("embeddings", "Embedding layer", "embeddings")
 _POOLER = Step("pooler", "Pooler", "pooler")
 _OUTSIDE_LAYERS = (
-    (r"embeddings\.word_embeddings\.", (_EMBEDDINGS, Step("word", "Word table", "word"))),
+    (
+        rf"embeddings\.({'|'.join({f.word_table for f in FAMILIES.values()})})\.",
+        (_EMBEDDINGS, Step("word", "Word table", "word")),
+    ),
     (
         r"embeddings\.position_embeddings\.",
         (_EMBEDDINGS, Step("position", "Position table", "position")),
@@ -203,7 +206,10 @@ _OUTSIDE_LAYERS = (
         r"embeddings\.token_type_embeddings\.",
         (_EMBEDDINGS, Step("segment", "Segment table", "segment")),
     ),
-    (r"embeddings\.LayerNorm\.", (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm"))),
+    (
+        r"embeddings\.(LayerNorm|norm)\.",
+        (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm")),
+    ),
     (
         rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.",
         (_EMBEDDINGS, Step("projection", "Projection", "projection")),
@@ -211,6 +217,10 @@ _OUTSIDE_LAYERS = (
     (
         r"encoder\.relative_attention_bias\.",
         (Step("relative", "Relative positions", "relative"),),
+    ),
+    (
+        rf"({'|'.join(re.escape(p) for f in FAMILIES.values() if (p := f.parts.final_norm))})\.",
+        (Step("final-layernorm", "Final LayerNorm", "layernorm"),),
     ),
     (r"pooler\.", (_POOLER,)),
 )
@@ -223,6 +233,7 @@ _INSIDE_LAYERS = (
         _ATTENTION,
         Step("query", "Query", "query"),
     ),
+    (r"attn\.Wqkv\.", _ATTENTION, Step("qkv", "Query, key and value", "qkv")),
     (r"attention\.(self\.key|k_lin|attn\.k|key)\.", _ATTENTION, Step("key", "Key", "key")),
     (
         r"attention\.(self\.value|v_lin|attn\.v|value)\.",
@@ -230,28 +241,32 @@ _INSIDE_LAYERS = (
         Step("value", "Value", "value"),
     ),
     (
-        r"attention\.(output\.dense|out_lin|attn\.o|dense)\.",
+        r"(attention\.(output\.dense|out_lin|attn\.o|dense)|attn\.Wo)\.",
         _ATTENTION,
         Step("output", "Output", "output"),
     ),
-    (r"(attention\.output\.LayerNorm|attention\.LayerNorm|sa_layer_norm)\.", _ATTENTION, _NORM),
     (
-        r"(intermediate\.dense|ffn\.lin1|ffn)\.(weight|bias)",
+        r"(attention\.(output\.LayerNorm|LayerNorm|ln|self_attn_layer_norm)|sa_layer_norm|attn_norm)\.",
+        _ATTENTION,
+        _NORM,
+    ),
+    (
+        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.Wi)\.(weight|bias)",
         _FORWARD,
         Step("widening", "Widening", "widening"),
     ),
     (
-        r"(output\.dense|ffn\.lin2|ffn_output)\.",
+        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.Wo)\.",
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
     (
-        r"(output\.LayerNorm|output_layer_norm|full_layer_layer_norm)\.",
+        r"((output\.|intermediate\.)?LayerNorm|output_layer_norm|full_layer_layer_norm|ln|mlp_norm)\.",
         _FORWARD,
         _NORM,
     ),
 )
-_LAYER = re.compile(r"(?:encoder|transformer)\.layer\.(\d+)\.(.+)")
+_LAYER = re.compile(r"(?:(?:encoder|transformer)\.layer|layers)\.(\d+)\.(.+)")
 _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)\.(.+)")
 
 
@@ -295,9 +310,9 @@ def _shared_step(group: int, inner: int, architecture: Architecture) -> Step:
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """The bytes of one value at each precision."""
 
-_QUERY = re.compile(r"attention\.(self\.query|q_lin|attn\.q|query)\.weight$")
+_QUERY = re.compile(r"(attention\.(self\.query|q_lin|attn\.q|query)|attn\.Wqkv)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
-_IN_LAYER = re.compile(r"(encoder|transformer)\.(layer\.\d+|albert_layer_groups\.\d+)\.")
+_IN_LAYER = re.compile(r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.")
 _PROJECTION = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
@@ -331,7 +346,7 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
     in_layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * n_uses
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
-    query_widths = sum(p.shape[0] for p in matrices if _QUERY.search(p.name)) * n_uses
+    query_widths = sum(p.shape[1] for p in matrices if _QUERY.search(p.name)) * n_uses
     return Operations(
         linear=round(n_tokens * (in_layers + in_projection)),
         attention=round(2 * n_tokens**2 * query_widths),

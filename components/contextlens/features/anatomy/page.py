@@ -83,7 +83,9 @@ _PAGES = {
     **dict.fromkeys(
         ("embeddings", "position", "segment", "one-segment", "projection"), "embedding_layer"
     ),
-    **dict.fromkeys(("attention", "query", "key", "value", "output", "relative"), "attention"),
+    **dict.fromkeys(
+        ("attention", "query", "key", "value", "qkv", "output", "relative"), "attention"
+    ),
     **dict.fromkeys(("layer", "shared", "feed-forward", "widening", "narrowing"), "layers"),
     "word": "tokens",
     "layernorm": "layers",

@@ -142,6 +142,8 @@ def absent_claims(tree: Node, architecture: Architecture, card: ModelCard | None
             families = table("anatomy.no_pooler")
             family = architecture.family if architecture.family in families else "other"
             claims.append(claim(f"anatomy.no_pooler.{family}"))
+    if tree.find("embeddings/position") is None:
+        claims.append(claim("anatomy.absent.position"))
     if tree.find("embeddings/segment") is None:
         claims.append(claim("anatomy.absent.segment"))
     return claims

@@ -66,7 +66,8 @@ $$A = \mathrm{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}} + M\right)$$
 
 $M$ is so far below zero at padding that its columns are exactly 0. Row $i$ holds the
 attention of token $i$ to each token $j$, and sums to 1. (MPNet adds a bias for the distance between
-$i$ and $j$ before the softmax.)
+$i$ and $j$ before the softmax. ModernBERT rotates queries and keys by their positions; in its local
+layers, $M$ also covers what is farther away than half the window.)
 """.strip()
 
 _IN_TITLE = 12  # characters of a token
@@ -216,9 +217,10 @@ class AttentionView(Panel):
         ]
 
     def notes(self) -> list[Claim]:
-        """Notes on tokens that were hidden, padded, unknown or cut off, one sentence each."""
+        """Notes on a local layer, and on tokens that were hidden, padded, unknown or cut off."""
         lost = self.encoding.n_truncated
         notes = [
+            self._local_note(),
             self._special_note(),
             self._text_note(),
             self._pair_note(),
@@ -351,6 +353,17 @@ class AttentionView(Panel):
         if self.arrangement.direction == "all":
             return None if self.card.has_segments else claim("attention.note.no_segments")
         return claim(f"attention.note.{'all_ways' if self.grid.is_square else 'one_way'}")
+
+    def _local_note(self) -> Claim | None:
+        card, layer = self.card, self.selection.layer
+        if self.selection.scope in ("all", "rollout"):
+            n = sum(local <= layer for local in card.local_layers)
+            if not n:
+                return None
+            return claim("attention.note.local.within", n=n, n_layers=layer, window=card.window)
+        if layer not in card.local_layers:
+            return None
+        return claim("attention.note.local.shown", layer=layer, window=card.window)
 
     def _padding_note(self) -> Claim | None:
         n, requested = self.encoding.n_tokens, self.requested_pad

@@ -10,42 +10,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.core import EncoderService
-from contextlens.core.families import PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS
 from contextlens.core.schema import EmbeddingParts, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """The operations after the sum: LayerNorm and, in some families, a linear layer.
+    """The operations after the sum: LayerNorm and a linear layer, as far as a family has them.
 
     Attributes:
-        scale, shift: (n_embedding_dims,) LayerNorm's weight and bias.
-        epsilon: the number added to the variance.
+        scale, shift: (n_embedding_dims,) LayerNorm's weight and bias; 1 and 0 where it has none.
+        epsilon: the number added to the variance; None without LayerNorm.
         projection: (n_dims, n_embedding_dims) weight and (n_dims,) bias, or None.
     """
 
     scale: FloatArray
     shift: FloatArray
-    epsilon: float
+    epsilon: float | None
     projection: tuple[FloatArray, FloatArray] | None = None
 
 
 def normalization_of(model: str, service: EncoderService, parts: EmbeddingParts) -> Normalization:
     """The operations after the sum in a model, read from its parameters."""
     projection = None
+    names = {parameter.name for parameter in service.parameters(model)}
     if parts.projected:
-        names = {parameter.name for parameter in service.parameters(model)}
         name = next(name for name in PROJECTIONS.values() if f"{name}.weight" in names)
         projection = (
             service.matrix(model, f"{name}.weight"),
             service.matrix(model, f"{name}.bias"),
         )
-    return Normalization(
-        scale=service.matrix(model, "embeddings.LayerNorm.weight"),
-        shift=service.matrix(model, "embeddings.LayerNorm.bias"),
-        epsilon=parts.epsilon,
-        projection=projection,
-    )
+    family = FAMILIES[service.load(model).family]
+    layer_norm = f"{family.tables}.{family.norm}"
+    scale, shift = np.ones(1, np.float32), np.zeros(1, np.float32)
+    if f"{layer_norm}.weight" in names:
+        scale = service.matrix(model, f"{layer_norm}.weight")
+    if f"{layer_norm}.bias" in names:
+        shift = service.matrix(model, f"{layer_norm}.bias")
+    return Normalization(scale, shift, parts.epsilon, projection)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,17 +79,19 @@ class Contribution:
 
 
 def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
-    """The rows that are added, by name; without the segment if the model has none."""
-    rows = {"word": parts.word, "position": parts.position}
-    return rows if parts.segment is None else {**rows, "segment": parts.segment}
+    """The rows that are added, by name; without position or segment if the model has none."""
+    rows = {"word": parts.word, "position": parts.position, "segment": parts.segment}
+    return {name: array for name, array in rows.items() if array is not None}
 
 
 def rebuild(rows: Sequence[FloatArray], normalization: Normalization) -> FloatArray:
     """(n_tokens, n_dims) float32: layer 0 from its summands; a summand of one row broadcasts."""
     total: NDArray[np.float64] = reduce(np.add, [row.astype(np.float64) for row in rows])
-    centred = total - total.mean(axis=1, keepdims=True)
-    spread = np.sqrt(total.var(axis=1, keepdims=True) + normalization.epsilon)
-    output = centred / spread * normalization.scale + normalization.shift
+    output = total
+    if normalization.epsilon is not None:
+        centred = total - total.mean(axis=1, keepdims=True)
+        spread = np.sqrt(total.var(axis=1, keepdims=True) + normalization.epsilon)
+        output = centred / spread * normalization.scale + normalization.shift
     if normalization.projection is not None:
         weight, bias = normalization.projection
         output = output @ weight.astype(np.float64).T + bias
@@ -117,7 +121,8 @@ def contributions(
     layer_0, projection_shares = rebuild(list(rows.values()), normalization), shares(parts)
     by_part = {}
     for name, summand in rows.items():
-        without = rebuild([other for part, other in rows.items() if part != name], normalization)
+        others = [other for part, other in rows.items() if part != name]
+        without = rebuild(others or [np.zeros_like(summand)], normalization)
         by_part[name] = Contribution(
             share=projection_shares[name],
             norm=np.linalg.norm(summand, axis=1),

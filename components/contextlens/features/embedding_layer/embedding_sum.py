@@ -21,7 +21,7 @@ from contextlens.content.examples import EXAMPLES
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import adding_up, escape, leading, placed, shortened
 from contextlens.core import EncoderService, Encoding, ModelCard
-from contextlens.core.families import PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS
 from contextlens.core.schema import EmbeddingParts, FloatArray, PartState, Passport, Vocabulary
 from contextlens.core.words import token_of_word
 from contextlens.features.embedding_layer.arithmetic import (
@@ -53,17 +53,18 @@ _MAX_LABEL = 20  # characters of a token in the title
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.
 Each of them names a row of a table, and the rows are added (families without segments leave $S$
-out):
+out; ModernBERT, whose positions act in attention, leaves $P$ out too):
 
 $$x_t = W_{i_t} + P_{p_t} + S_{s_t}$$
 
 **LayerNorm.** The sum's $d$ numbers are brought to mean 0 and variance 1, then scaled and shifted
-by two learned vectors $\gamma$ and $\beta$:
+by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; Megatron-BERT and
+XLM-RoBERTa-XL have no LayerNorm here):
 
 $$h_{0,t} = \frac{x_t - \mu_t}{\sqrt{\sigma_t^2 + \epsilon}} \odot \gamma + \beta$$
 
-**Projection.** ALBERT, and ELECTRA where its tables are narrower than its layers, then apply a
-linear layer: $h_{0,t} A^\top + b$.
+**Projection.** ALBERT, RemBERT, and ELECTRA where its tables are narrower than its layers, then
+apply a linear layer: $h_{0,t} A^\top + b$.
 
 **Projection share.** A part $r$ of the sum $x$ counts with its length along the sum's own
 direction, as a share of the sum's length. The shares of a token add up to 1; a part that points
@@ -150,12 +151,16 @@ class EmbeddingSum(Panel):
     def passport(self) -> Passport:
         """The passport with which to reproduce these numbers."""
         encoded = self.encoding.passport
-        settings = {**encoded.settings, "layer_norm_epsilon": self.parts.epsilon}
+        settings = dict(encoded.settings)
+        if self.parts.epsilon is not None:
+            settings["layer_norm_epsilon"] = self.parts.epsilon
         return replace(encoded, settings=settings)
 
     def title(self) -> Claim:
         """One token's sum in a line, with the numbers of its rows; the label is not escaped."""
         numbers = {"token": shortened(self.labels[self.focus], _MAX_LABEL), "position": self.focus}
+        if self.parts.position is None:
+            return claim("embedding_layer.title.one", **numbers)
         if self.parts.segment is None:
             return claim("embedding_layer.title.two", **numbers)
         segments = self.parts.tokens.token_type_ids
@@ -169,23 +174,23 @@ class EmbeddingSum(Panel):
             for name, part in self.contributions.items()
         }
         caution = claim("embedding_layer.caution") if self.agrees else self._agreement()
-        return [
-            self._largest(),
-            claim(
-                "embedding_layer.average",
-                n=len(self.labels),
-                shares=_ranked(dict(zip(means, adding_up(list(means.values())), strict=True))),
-            ),
-            *(untrained_caution(self.state) or [caution]),
-        ]
+        cautions = untrained_caution(self.state) or [caution]
+        if len(means) == 1:
+            return [claim("embedding_layer.focus.only", token=self._token()), *cautions]
+        average = claim(
+            "embedding_layer.average",
+            n=len(self.labels),
+            shares=_ranked(dict(zip(means, adding_up(list(means.values())), strict=True))),
+        )
+        return [self._largest(), average, *cautions]
 
     def sure(self) -> list[Claim]:
         """The effect of leaving a part out, the check against the model, and constant rows."""
         moved = {name: float(part.moved[self.focus]) for name, part in self.contributions.items()}
-        claims = [
-            claim("embedding_layer.removed", token=self._token(), shifts=_ranked(moved)),
-            self._agreement(),
-        ]
+        claims = [self._agreement()]
+        if len(moved) > 1:
+            removed = claim("embedding_layer.removed", token=self._token(), shifts=_ranked(moved))
+            claims.insert(0, removed)
         if constant := constant_parts(self.parts):
             rows = ", ".join(say(f"embedding_layer.row.{name}") for name in constant)
             claims.append(claim("embedding_layer.constant", rows=rows, n_tokens=len(self.labels)))
@@ -223,13 +228,17 @@ class EmbeddingSum(Panel):
         """The steps of the sum, limited to the tokens to draw."""
         parts = self.parts
         added = [("" if i == 0 else "+", *row) for i, row in enumerate(summands(parts).items())]
-        added.append(("=", "sum", parts.total))
-        normalized = [("→", "LayerNorm", parts.normalized)] if parts.projected else []
+        if len(added) > 1 and (parts.epsilon is not None or parts.projected):
+            added.append(("=", "sum", parts.total))
+        last = "=" if parts.epsilon is None and not parts.projected else "→"
+        normalized = []
+        if parts.projected and parts.epsilon is not None:
+            normalized = [("→", "LayerNorm", parts.normalized)]
         bound = signed_bound(*(rows for _, _, rows in added))
         scaled = [
             *((*step, bound) for step in added),
             *((*step, signed_bound(parts.normalized)) for step in normalized),
-            ("→", "layer 0", self.layer_0, signed_bound(self.layer_0)),
+            (last, "layer 0", self.layer_0, signed_bound(self.layer_0)),
         ]
         return [SumStep(sign, name, rows[self.window], end) for sign, name, rows, end in scaled]
 
@@ -242,7 +251,7 @@ class EmbeddingSum(Panel):
             {
                 "token": label,
                 "word row (ID)": int(parts.tokens.token_ids[i]),
-                "position row": int(parts.position_ids[i]),
+                "position row": None if parts.position_ids is None else int(parts.position_ids[i]),
                 "segment row": None
                 if parts.segment is None
                 else (0 if segments is None else int(segments[i])),
@@ -276,7 +285,7 @@ class EmbeddingSum(Panel):
             "layer_0": self.layer_0,
             "rebuilt": self.rebuilt,
             "token_ids": parts.tokens.token_ids,
-            "position_ids": parts.position_ids,
+            **({} if parts.position_ids is None else {"position_ids": parts.position_ids}),
             "tokens": np.array(parts.tokens.tokens),
             "text": np.array(parts.tokens.text),
             "pair": np.array(parts.tokens.pair or ""),
@@ -380,8 +389,8 @@ for name, rows in parts.items():
     shares[name] = (rows * total).sum(-1) / (total * total).sum(-1).clamp(min=1e-24)
     norms[name] = rows.norm(dim=-1)
     with torch.inference_mode():
-        without = finish(sum(other for part, other in parts.items() if part != name))
-    moved[name] = (without - output).norm(dim=-1) / output.norm(dim=-1)
+        without = finish(total - rows)
+    moved[name] = (without - output).norm(dim=-1) / output.norm(dim=-1).clamp(min=1e-12)
     turned[name] = 1 - torch.cosine_similarity(without, output, dim=-1)
 
 for i, token in enumerate(tokenizer.convert_ids_to_tokens(ids)):
@@ -423,7 +432,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
         "",
         "",
         "with torch.inference_mode():",
-        '    parts = {"word": tables.word_embeddings(ids)}',
+        f'    parts = {{"word": tables.{FAMILIES[card.family].word_table}(ids)}}',
         *_position(parts),
         *_segment(card, parts),
         "    total = sum(parts.values())",
@@ -438,12 +447,15 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
 
 
 def _after_sum(card: ModelCard, parts: EmbeddingParts) -> str:
-    normalized = "tables.LayerNorm(total)"
+    norm = FAMILIES[card.family].norm
+    normalized = "total" if norm is None else f"tables.{norm}(total)"
     return f"model.{PROJECTIONS[card.family]}({normalized})" if parts.projected else normalized
 
 
 def _position(parts: EmbeddingParts) -> list[str]:
     """The code for positions, from 0, or from the row after padding in families with such a row."""
+    if parts.position_ids is None:
+        return []
     if not parts.position_ids[0]:
         return ['    parts["position"] = tables.position_embeddings(torch.arange(len(ids)))']
     pad = int(parts.position_ids[0]) - 1

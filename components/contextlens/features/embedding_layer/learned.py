@@ -12,7 +12,7 @@ from plotly import graph_objects as go
 from contextlens.content.language import Claim, claim, say
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
-from contextlens.core.families import PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS
 from contextlens.core.schema import FloatArray, Parameter, PartState
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum, untrained_caution
 from contextlens.features.embedding_layer.position_table import (
@@ -24,6 +24,7 @@ from contextlens.figures.frames import vector_strips
 from contextlens.ui.panel import Panel, Rows
 
 _LAYER_NAMES = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
+_WORD_TABLES = tuple(f".{family.word_table}.weight" for family in FAMILIES.values())
 _STATES = {True: "in a trained layer", False: "in a layer that looks untrained", None: ""}
 _N_STRIPS = 16
 _MAX_DIMS = 64  # of a strip: up to this many can be told apart
@@ -48,7 +49,7 @@ class Learned(Panel):
     def claims(self) -> list[Claim]:
         """The number of parameters, whether positions follow the formula, and any caution."""
         sizes = {p.name: int(np.prod(p.shape)) for p in self.parameters}
-        words = sum(size for name, size in sizes.items() if "word_embeddings" in name)
+        words = sum(size for name, size in sizes.items() if name.endswith(_WORD_TABLES))
         n = sum(sizes.values())
         claims = [claim("embedding_layer.learned.count", n=n, share=words / n)]
         if self.statistics is not None:
@@ -92,7 +93,7 @@ def learned(embedding: EmbeddingSum, service: EncoderService) -> Learned:
     parameters = service.parameters(embedding.card.id)
     table, statistics = None, None
     with suppress(RequestError):  # a table with very many positions is not sent
-        table, statistics = position_table(embedding, service)
+        table, statistics = position_table(embedding, service) or (None, None)
     return Learned(
         parameters=[p for p in parameters if p.name.startswith(_LAYER_NAMES)],
         state=embedding.state,

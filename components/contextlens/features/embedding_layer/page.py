@@ -122,6 +122,9 @@ def _positions(view: ViewState, embedding: EmbeddingSum, service: EncoderService
     except RequestError as exc:  # a table with very many positions is not sent
         st.info(escape(str(exc)))
         return
+    if result is None:
+        st.info(say("embedding_layer.positions.none"))
+        return
     inputs.choice(view, POSITIONS)
     kit.claims(result.claims(), sure=result.sure(), key="reading_positions")
     left, right = st.columns(2, gap="medium")
@@ -238,4 +241,5 @@ def _shapes(embedding: EmbeddingSum) -> None:
         {"step": name, "shape (tokens, dims)": str(array.shape)} for name, array in arrays.items()
     ]
     kit.table(rows, key="embedding_shapes")
-    st.caption(say("embedding_layer.epsilon", epsilon=parts.epsilon))
+    if parts.epsilon is not None:
+        st.caption(say("embedding_layer.epsilon", epsilon=parts.epsilon))

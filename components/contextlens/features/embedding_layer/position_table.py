@@ -43,12 +43,16 @@ class PositionStatistics:
 
 def position_table(
     embedding: EmbeddingSum, service: EncoderService
-) -> tuple[FloatArray, PositionStatistics]:
+) -> tuple[FloatArray, PositionStatistics] | None:
     """A model's position table (n_rows, n_embedding_dims), and its measurements.
+
+    None for a model without such a table.
 
     Raises:
         RequestError: it has too many rows to be sent.
     """
+    if embedding.parts.position_ids is None:
+        return None
     rows = service.matrix(embedding.card.id, _ROWS)
     first = int(embedding.parts.position_ids[0])
     return rows, remembered(

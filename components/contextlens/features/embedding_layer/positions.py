@@ -163,13 +163,18 @@ class Positions(Panel):
         return min(1.0, sum(self.statistics.explained))
 
 
-def positions(view: ViewState, embedding: EmbeddingSum, service: EncoderService) -> Positions:
-    """Compare the rows of the position table.
+def positions(
+    view: ViewState, embedding: EmbeddingSum, service: EncoderService
+) -> Positions | None:
+    """Compare the rows of the position table; None for a model without such a table.
 
     Raises:
         RequestError: the table has too many rows to be sent.
     """
-    _, statistics = position_table(embedding, service)
+    found = position_table(embedding, service)
+    if found is None:
+        return None
+    _, statistics = found
     drawn = drawn_positions(view, len(statistics.cosines))
     return Positions(statistics, drawn, embedding.state)
 

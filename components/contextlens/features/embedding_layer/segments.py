@@ -12,7 +12,7 @@ from contextlens.analysis.tokens import labels
 from contextlens.content.language import Claim, claim, say
 from contextlens.core import EncoderService
 from contextlens.core.schema import FloatArray
-from contextlens.features.embedding_layer.arithmetic import moved_by, rebuild
+from contextlens.features.embedding_layer.arithmetic import moved_by, rebuild, summands
 from contextlens.features.embedding_layer.controls import (
     ALONE,
     MAX_MOVED_TOKENS,
@@ -174,10 +174,8 @@ def segments(
 def _other_segment(embedding: EmbeddingSum, service: EncoderService, table: FloatArray) -> Segments:
     """The movement of the text alone if it gets segment row 1 instead of 0."""
     parts = service.embedding_parts(embedding.card.id, embedding.sentence.text)
-    before, after = (
-        rebuild([parts.word, parts.position, row[None]], embedding.normalization)
-        for row in table[:2]
-    )
+    rows = [summand for name, summand in summands(parts).items() if name != "segment"]
+    before, after = (rebuild([*rows, row[None]], embedding.normalization) for row in table[:2])
     return Segments(
         table=table,
         change=SEGMENT_ONLY,

@@ -15,6 +15,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import EmbeddingParts, FloatArray
+from contextlens.features.embedding_layer.arithmetic import summands
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum, untrained_caution
 from contextlens.features.embedding_layer.word_rows import row_cosines
 from contextlens.figures.frames import signed_bound
@@ -27,6 +28,7 @@ N_STRIPES = 48
 _LITTLE = 0.8  # from this similarity on, a place changes a little
 _ROW = 132  # pixels of a sentence, with what stands below it
 _COLUMNS = ((0.0, 0.3), (0.36, 0.66), (0.72, 1.0))
+_TWO_COLUMNS = ((0.0, 0.47), (0.53, 1.0))
 _SENTENCE = 60  # characters
 
 
@@ -47,7 +49,8 @@ class Start:
         text: the sentence.
         position: the word's token, counted from 0.
         word: (n_embedding_dims,) the row of the word table.
-        place: (n_embedding_dims,) the rows of the position and of the segment, added.
+        place: (n_embedding_dims,) the rows of the position and of the segment, added; None if the
+            model has neither.
         output: (n_dims,) its vector at layer 0.
         is_example: True if the sentence is ours.
     """
@@ -56,7 +59,7 @@ class Start:
     text: str
     position: int
     word: FloatArray
-    place: FloatArray
+    place: FloatArray | None
     output: FloatArray
     is_example: bool = False
 
@@ -95,13 +98,14 @@ class Starts(Panel):
         """What another place changes, and one caution."""
         caution = untrained_caution(self.embedding.state)
         names = {"first": self.starts[0].name, "last": self.starts[-1].name}
-        key = f"embedding_layer.starts.{self.verdict}"
+        has_place = self.starts[0].place is not None
+        key = f"embedding_layer.starts.{self.verdict if has_place else 'no_place'}"
         number = claim(key, similarity=self.similarity, **names)
         return [number, *(caution or [claim("embedding_layer.starts.later")])]
 
     def sure(self) -> list[Claim]:
         """What a place is made of, and the check against the model."""
-        parts = "two" if self.embedding.parts.segment is None else "three"
+        parts = str(len(summands(self.embedding.parts)))
         return [claim(f"embedding_layer.starts.place_{parts}"), *self.embedding.sure()]
 
     def notes(self) -> list[Claim]:
@@ -121,7 +125,11 @@ class Starts(Panel):
                 "sentence": f"{start.name} {start.text}",
                 "position": start.position,
                 "word, alike": _alike(first.word, start.word),
-                "place, alike": _alike(first.place, start.place),
+                **(
+                    {"place, alike": _alike(first.place, start.place)}
+                    if first.place is not None and start.place is not None
+                    else {}
+                ),
                 "start, alike": _alike(first.output, start.output),
             }
             for start in self.starts
@@ -130,12 +138,12 @@ class Starts(Panel):
     def figure(self) -> go.Figure:
         """A row for each sentence: its word's stripes, its place's, and their sum, rescaled."""
         n = len(self.starts)
-        added = signed_bound(*(rows for s in self.starts for rows in (s.word, s.place)))
+        added = signed_bound(*(rows for s in self.starts for rows in _parts(s)[:-1]))
         last = signed_bound(*(s.output for s in self.starts))
         traces: list[dict[str, Any]] = []
         layout: dict[str, Any] = {}
         for column, (domain, bound) in enumerate(
-            zip(_COLUMNS, (added, added, last), strict=True), start=1
+            zip(self._columns, [added] * (len(self._columns) - 1) + [last], strict=True), start=1
         ):
             layout[f"xaxis{column}"] = {**_BARE, "domain": domain}
             traces += [
@@ -149,8 +157,14 @@ class Starts(Panel):
         }
         return figure(traces, layout, title="", height=36 + n * _ROW)
 
+    @property
+    def _columns(self) -> Sequence[tuple[float, float]]:
+        """The horizontal ranges: of the word, of its place if the model adds one, of the start."""
+        return _TWO_COLUMNS if self.starts[0].place is None else _COLUMNS
+
     def _heads(self) -> Iterator[dict[str, Any]]:
-        for name, (start, end) in zip(("word", "place", "start"), _COLUMNS, strict=True):
+        names = ("word", "place", "start") if len(self._columns) > 2 else ("word", "start")
+        for name, (start, end) in zip(names, self._columns, strict=True):
             text = f"<b>{say(f'embedding_layer.starts.{name}')}</b>"
             yield _note(text, (start + end) / 2, 1.02, yref="paper", yanchor="bottom")
 
@@ -161,7 +175,9 @@ class Starts(Panel):
             yield _note(text, 0, row - 0.27, xanchor="left", yanchor="bottom")
 
     def _signs(self) -> Iterator[dict[str, Any]]:
-        for (_, left), (right, _), sign in zip(_COLUMNS, _COLUMNS[1:], "+=", strict=False):
+        columns = self._columns
+        signs = "+=" if len(columns) > 2 else "→"
+        for (_, left), (right, _), sign in zip(columns, columns[1:], signs, strict=False):
             for row in range(len(self.starts)):
                 size = {"font": {"size": 24, "color": INK}}
                 yield _note(f"<b>{sign}</b>", (left + right) / 2, row) | size
@@ -170,7 +186,7 @@ class Starts(Panel):
         """Below each column, how alike a sentence's part is to that of the first."""
         first = _parts(self.starts[0])
         for row, start in enumerate(self.starts[1:], start=1):
-            for mine, other, (left, right) in zip(_parts(start), first, _COLUMNS, strict=True):
+            for mine, other, (left, right) in zip(_parts(start), first, self._columns, strict=True):
                 alike = _alike(mine, other)
                 is_same = two(alike) == two(1.0)
                 key = "same" if is_same else "alike"
@@ -236,15 +252,13 @@ def _start(
     *,
     is_example: bool = False,
 ) -> Start:
-    place = parts.position[position]
-    if parts.segment is not None:
-        place = place + parts.segment[position]
+    places = [rows[position] for name, rows in summands(parts).items() if name != "word"]
     return Start(
         name=name,
         text=sentence.text,
         position=position,
         word=parts.word[position],
-        place=place,
+        place=np.sum(places, axis=0) if places else None,
         output=parts.output[position],
         is_example=is_example,
     )
@@ -255,7 +269,9 @@ def _alike(one: FloatArray, other: FloatArray) -> float:
     return float(row_cosines(one[None], other[None])[0, 0])
 
 
-def _parts(start: Start) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _parts(start: Start) -> tuple[FloatArray, ...]:
+    if start.place is None:
+        return start.word, start.output
     return start.word, start.place, start.output
 
 

@@ -234,6 +234,8 @@ def _heads(
     heads = []
     is_projected = any(step.name == "LayerNorm" for step in steps)
     keys = [step.name for step in steps]
+    if steps[-1].sign == "=":  # nothing follows the sum
+        keys[-1] = "projected"
     if is_projected:  # a sixth column is too narrow on a phone
         short = {"segment": "segment_short", "layer 0": "projected"}
         keys = [short.get(key, key) for key in keys]

@@ -11,7 +11,7 @@ PAGE = "masks"
 LONGEST = "Longest"
 SIZES = (16, 32, 64, 128, 512)
 """Lengths to pad a batch to."""
-MAX_REPETITIONS = 600
+MAX_REPETITIONS = 10_000
 
 MASK = replace(switch(PAGE, "mask"), default=True)
 REAL, ALL = "real", "all"
@@ -27,8 +27,12 @@ def pad_within(longest: int, limit: int) -> Choice:
 
 
 def pad_sizes(longest: int, limit: int) -> list[int]:
-    """Return round lengths for padding a batch: at least its longest text, at most the limit."""
-    return [n for n in sorted({*SIZES, limit}) if longest <= n <= limit]
+    """Return round lengths for padding a batch: at least its longest text, at most the limit.
+
+    None is above the largest of `SIZES`: a batch padded to ModernBERT's 8,192 takes minutes.
+    """
+    sizes = {*SIZES, min(limit, SIZES[-1])}
+    return [n for n in sorted(sizes) if longest <= n <= limit]
 
 
 def repeat_within(letter: str, default: int, maximum: int) -> Number:

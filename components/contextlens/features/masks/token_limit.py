@@ -107,10 +107,8 @@ def token_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times:
 def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
     """Return the number of position vectors, starting at that of the first position in a text."""
     named = (p for p in service.parameters(card.id) if "position_embeddings" in p.name)
-    table = next(named, None)
-    if table is None:
-        return None
-    return table.shape[0] - int(service.embedding_parts(card.id, "").position_ids[0])
+    table, rows = next(named, None), service.embedding_parts(card.id, "").position_ids
+    return None if table is None or rows is None else table.shape[0] - int(rows[0])
 
 
 def _bar(on_hover: str, start: int, n: int, marker: dict[str, Any]) -> dict[str, Any]:

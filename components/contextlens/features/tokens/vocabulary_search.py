@@ -33,6 +33,7 @@ from contextlens.ui.widgets.unread import unknown_reason
 # --- The steps that cut a word
 
 _CONTINUATION = "##"
+_BPE = ("BPE", "SentencePiece BPE")
 _EQUAL = 1e-6
 """Sums of log-probabilities this close are equal: rounding depends on the order of addition."""
 
@@ -64,7 +65,7 @@ class WordCut:
         if method == "WordPiece":
             is_split, is_cut = len(self.parts) > 1, len(self.pieces) > 1
             verdict = "split" if is_split else "longest" if is_cut else "whole"
-        elif method == "BPE":
+        elif method in _BPE:
             verdict = "merged" if self.rows else "bytes"
         else:
             verdict = "probable" if len(self.rows) > 1 else "only"
@@ -119,7 +120,7 @@ def _trace(pieces: tuple[str, ...], vocabulary: Vocabulary, rules: CutRules) -> 
             parts, *(tuple(chain.from_iterable(lists)) for lists in zip(*cuts, strict=True))
         )
     word = "".join(pieces)
-    if vocabulary.method == "BPE" and rules.merges:
+    if vocabulary.method in _BPE and rules.merges:
         return WordCut((word,), *_merged(word, rules.merges))
     if vocabulary.method == "Unigram" and rules.scores:
         return _most_probable(word, pieces, vocabulary, rules.scores)

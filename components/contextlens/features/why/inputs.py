@@ -316,7 +316,14 @@ def _half_counter(half: int, progress: Counted | None) -> Counted | None:
     """A counter that counts one of two halves of the work as fifty of a hundred."""
     if progress is None:
         return None
-    return lambda done, n: progress(50 * half + round(50 * done / max(n, 1)), 100)
+    highest = 0
+
+    def count(done: int, n: int) -> None:  # where more steps are added, the share would go back
+        nonlocal highest
+        highest = max(highest, round(50 * done / max(n, 1)))
+        progress(50 * half + highest, 100)
+
+    return count
 
 
 _SCRIPT = """

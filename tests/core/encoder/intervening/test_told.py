@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError, TextError
 from contextlens.core.schema import Average, Block, Patch, SwitchOff
 from tests.core.encoder.intervening.intervened import (
@@ -129,6 +130,20 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tiny: Subject, wrong: Any) -
             service.intervene(tiny.model, texts, wrong)
         assert str(caught.value).endswith(".")
         assert len(str(caught.value)) < 400
+
+
+def test_hiding_all_that_a_local_layer_sees_is_refused(tiny_service: EncoderService) -> None:
+    model, text = "folder:modernbert", "a snake and a cat by the river and the bank"
+    layer, window = 2, tiny_service.load(model).window
+    assert window == 4
+    seen, elsewhere = (
+        [Block(token, seen_by=10, layers=(number,)) for token in range(6, 15)]
+        for number in (layer, 1)  # layer 1 is global
+    )
+    with pytest.raises(RequestError, match="All 9 positions were hidden from position 10 in layer"):
+        tiny_service.intervene(model, [text], [seen])
+    assert tiny_service.intervene(model, [text], [seen[1:]])
+    assert tiny_service.intervene(model, [text], [elsewhere])
 
 
 def test_hiding_every_position_from_one_is_refused(tiny: Subject) -> None:

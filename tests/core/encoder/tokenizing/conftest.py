@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from contextlens.core import BUNDLED_ID, EncoderService, Tokens
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import TYPICAL
 
 
-@pytest.fixture(params=[BUNDLED_ID, *(f"folder:{name}" for name in FAMILIES)])
+@pytest.fixture(params=[BUNDLED_ID, *(f"folder:{name}" for name in TYPICAL)])
 def model(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -15,6 +15,7 @@ from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.core import BUNDLED_ID, EncoderService, Tokens
 from contextlens.core.words import split_words
 from tests.core.encoder.tokenizing.cutting import KINDS, by_kind
+from tests.support.tiny_models import FROM_PADDING, TWO_SEGMENTS
 
 ODD_TEXTS = {
     "emoji": "I 🐍 Python 👩‍🚀 and 🇫🇷!",
@@ -29,7 +30,7 @@ ODD_TEXTS = {
     "empty": "",
     "only spaces": "   ",
 }
-SPECIALS = {"albert": "[MASK]", "roberta": "<mask>", "xlm-roberta": "<mask>", "mpnet": "<mask>"}
+SPECIALS = dict.fromkeys(FROM_PADDING, "<mask>")
 
 
 def source(tokens: Tokens, i: int) -> str:
@@ -178,15 +179,15 @@ def test_segments_are_told_where_the_model_has_them(
 ) -> None:
     family = model.removeprefix("folder:")
     tokens = cut("the bank", "of the river")
-    if family in {"distilbert", "mpnet"}:
-        assert tokens.token_type_ids is None
-    elif family not in {"roberta", "xlm-roberta"}:
+    if family in {BUNDLED_ID, *TWO_SEGMENTS}:
         # ALBERT's tokenizer returns segments only on request.
         asked = reference[model]("the bank", "of the river", return_token_type_ids=True)
         expected = asked["token_type_ids"]
         assert tokens.token_type_ids is not None
         assert tokens.token_type_ids.tolist() == expected
         assert set(expected) == {0, 1}
+    else:
+        assert tokens.token_type_ids is None
 
 
 def test_arrays_are_int64_and_read_only(cut: Callable[..., Tokens]) -> None:
