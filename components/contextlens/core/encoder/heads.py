@@ -24,6 +24,9 @@ from contextlens.core.schema import PartState
 __all__ = ["KINDS", "Head", "HeadKind", "read_heads"]
 
 _MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
+_tie_weights = transformers.PreTrainedModel.tie_weights
+"""`from_pretrained` of another thread may have replaced it on the class by a function that does
+nothing, and two of them at once may leave that there for good."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def _read(
         return None, _absent(kind)
     missing = set(wanted) - set(weights)
     built.load_state_dict(weights, strict=False, assign=True)
-    built.tie_weights(missing_keys=missing, recompute_mapping=False)
+    _tie_weights(built, missing_keys=missing, recompute_mapping=False)
     parameters = dict(built.named_parameters(remove_duplicate=False))
     if missing or any(v.is_meta for n, v in parameters.items() if not n.startswith(prefix)):
         return None, _absent(kind)
