@@ -79,7 +79,7 @@ def test_words_are_hidden_by_pointer_and_keyboard_and_the_address_keeps_them(
     link, said = here.link(), here.reading
     here.goto(link)
     assert (bars(here, 4), here.reading) == (seen, said)
-    here.back(2)
+    here.back()
     bars(here, 3)
 
 
