@@ -17,6 +17,7 @@ from tests.browser.screens import DESK, PHONE, WIDER_THAN_ITSELF, box
 from tests.support.tiny_models import build
 
 if TYPE_CHECKING:
+    from tests.browser.tabs import Tabs
     from tests.browser.visit import Visit
 
 pytestmark = pytest.mark.browser
@@ -29,12 +30,18 @@ LONG = " ".join(f"The bank of the river was steep but python {i} swam on." for i
 def address(
     run_app: Callable[..., str],
     app_settings: Mapping[str, str],
+    tabs: Tabs,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> str:
-    """The app with a tiny model in a folder."""
+    """The app with a tiny model in a folder, which is loaded."""
     root = tmp_path_factory.mktemp("masked")
     build("bert", root / "bert", head="MaskedLM")
-    return run_app("app.py", {**app_settings, "CONTEXTLENS_MODEL_FOLDERS": str(root)})
+    address = run_app("app.py", {**app_settings, "CONTEXTLENS_MODEL_FOLDERS": str(root)})
+    tab = tabs.open(address)
+    tab.page.goto(address + path(VIEW))
+    tab.page.locator(".panel").first.wait_for()
+    tabs.leave(tab, keep=True)
+    return address
 
 
 def path(view: ViewState) -> str:
@@ -46,9 +53,11 @@ def word(here: Visit, letter: str, text: str) -> Locator:
     return line.get_by_role("button", name=f"{text}, ")
 
 
-def bars(here: Visit) -> list[str]:
-    """The most probable token beside each blank, with its share."""
-    return here.main.locator(".bars:not(.own) .bar:first-child").all_inner_texts()
+def bars(here: Visit, n: int) -> list[str]:
+    """The most probable token beside each of n blanks, with its share."""
+    first = here.main.locator(".bars:not(.own) .bar:first-child")
+    expect(first).to_have_count(n)
+    return first.all_inner_texts()
 
 
 def test_words_are_hidden_by_pointer_and_keyboard_and_the_address_keeps_them(
@@ -56,22 +65,22 @@ def test_words_are_hidden_by_pointer_and_keyboard_and_the_address_keeps_them(
 ) -> None:
     here = visit(path(VIEW), address=address, **DESK)
     assert here.reading.startswith("Here the model expects “")
-    assert len(bars(here)) == 2
+    bars(here, 2)
     with here.rerun():
         word(here, "A", "love").click()
-    assert len(bars(here)) == 3
+    bars(here, 3)
     expect(word(here, "A", "love")).to_have_attribute("aria-pressed", "true")
     expect(word(here, "A", "love")).to_be_focused()
     here.page.keyboard.press("ArrowRight")
     expect(word(here, "A", "my")).to_be_focused()
     with here.rerun():
         here.page.keyboard.press("Enter")
-    assert len(bars(here)) == 4
-    link, seen = here.link(), (here.reading, bars(here))
+    seen = bars(here, 4)
+    link, said = here.link(), here.reading
     here.goto(link)
-    assert (here.reading, bars(here)) == seen
-    here.back(2)
-    assert len(bars(here)) == 3
+    assert (bars(here, 4), here.reading) == (seen, said)
+    here.back()
+    bars(here, 3)
 
 
 def test_play_shows_all_layers_and_comes_back(visit: Callable[..., Visit], address: str) -> None:
@@ -101,7 +110,7 @@ def test_it_fits_a_phone_and_can_be_read_by_everyone(
     ]
     assert serious == []
     first, second = here.main.locator(".panel").all()[:2]
-    assert box(second)["top"] >= box(first)["bottom"]
+    assert box(second)["y"] >= box(first)["bottom"]
 
 
 def test_a_room_sees_sentences_and_bars_at_once(visit: Callable[..., Visit], address: str) -> None:
@@ -109,4 +118,4 @@ def test_a_room_sees_sentences_and_bars_at_once(visit: Callable[..., Visit], add
     here = visit(path(view), address=address, viewport={"width": 1280, "height": 720})
     assert here.page.evaluate(WIDER_THAN_ITSELF) == []
     expect(here.main.get_by_role("tab")).to_have_count(0)
-    assert box(here.main.locator(".panel").first)["top"] < 360
+    assert box(here.main.locator(".panel").first)["y"] < 360

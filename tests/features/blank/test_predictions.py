@@ -96,7 +96,9 @@ def test_the_headline_names_the_first_guess_and_where_the_written_word_comes(
 def test_another_layer_has_one_caution(masked_service: EncoderService) -> None:
     shown = found(view_of("bert", layer=1), masked_service)
     assert str(shown.title()).startswith("Read from layer 1, the answer is")
-    assert str(shown.claims()[-1]) == "The head was trained for the last layer alone."
+    assert [str(one) for one in shown.cautions()] == [
+        "The head was trained for the last layer alone."
+    ]
 
 
 def test_a_word_of_several_pieces_has_no_number_as_one_blank(

@@ -27,6 +27,9 @@ __all__ = ["KINDS", "Head", "HeadKind", "read_heads", "read_labels"]
 
 _MAX_LABEL_LENGTH = 80  # characters
 _MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
+_tie_weights = transformers.PreTrainedModel.tie_weights
+"""`from_pretrained` of another thread may have replaced it on the class by a function that does
+nothing, and two of them at once may leave that there for good."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ def _read(
         return None, PartState("absent", f"The checkpoint lacks the pooler for {kind.title}.")
     missing = set(wanted) - set(weights)
     built.load_state_dict(weights, strict=False, assign=True)
-    built.tie_weights(missing_keys=missing, recompute_mapping=False)
+    _tie_weights(built, missing_keys=missing, recompute_mapping=False)
     parameters = dict(built.named_parameters(remove_duplicate=False))
     if missing or any(v.is_meta for n, v in parameters.items() if not n.startswith(prefix)):
         return None, _absent(kind)

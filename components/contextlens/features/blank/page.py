@@ -128,7 +128,7 @@ def picture(view: ViewState, found: Predictions) -> None:
     kit.headline(found.title(), *found.claims(), key="reading")
     blanks(found, key=_KEY, on_toggle=_toggler({s.index: s.hidden for s in found.sentences}))
     layer_bar(view, found.layers)
-    kit.claims(found.odds(), sure=found.sure(), key="reading_odds")
+    kit.claims([*found.odds(), *found.cautions()], sure=found.sure(), key="reading_odds")
     kit.notes(found.notes())
 
 

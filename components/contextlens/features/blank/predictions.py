@@ -244,13 +244,7 @@ $p(v) / p(u)$: all other tokens cancel out.
         return claim(f"blank.title.{key}", **numbers)
 
     def claims(self) -> list[Claim]:
-        """Return the standing of the written words, and the caution about other layers."""
-        claims = self._written()
-        if not self.is_last_layer and any(s.blanks for s in self.sentences):
-            claims.append(claim("blank.caution"))
-        return claims
-
-    def _written(self) -> list[Claim]:
+        """Return where the written words come among the guesses."""
         own = [(answer, answer.written) for answer in self.answers()]
         bars = [(answer, bar) for answer, bar in own if bar is not None]
         if not bars:
@@ -272,7 +266,7 @@ $p(v) / p(u)$: all other tokens cancel out.
 
     def odds(self) -> list[Claim]:
         """Return how the first two of the visitor's own words compare at the first blanks."""
-        claims = []
+        claims: list[Claim] = []
         for answer in self.answers():
             if len(answer.candidates) < 2:
                 continue
@@ -289,6 +283,11 @@ $p(v) / p(u)$: all other tokens cancel out.
             most = f"{_MAX_TIMES:,}"
             claims.append(claim(f"blank.odds.{case}.{where}", times=times, most=most, **numbers))
         return claims[:_MAX_NAMED]
+
+    def cautions(self) -> list[Claim]:
+        """Return that the head was not trained for the layer that it reads."""
+        is_read = any(sentence.blanks for sentence in self.sentences)
+        return [claim("blank.caution")] if is_read and not self.is_last_layer else []
 
     def notes(self) -> list[Claim]:
         """Return what has no number, and what is not shown."""

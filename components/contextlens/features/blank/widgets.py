@@ -126,6 +126,9 @@ def _block(answer: Answer, predictions: Predictions) -> dict[str, object]:
         if answer.blank.written
         else say("blank.block_typed", n=answer.n),
         "bars": [_bar(bar) for bar in bars],
+        # As many lines at every layer, also where what is written is among the most probable.
+        "lines": predictions.n_drawn
+        + sum(one is not None for one in (answer.blank.written_id, answer.blank.read_id)),
         "candidates": [_bar(bar) for bar in answer.candidates],
     }
 

@@ -139,6 +139,7 @@ function blockOf(block, sentence, most) {
   if (sentence.numbered) element.append(make("h4", "title", block.title));
   const list = make("ol", "bars");
   list.setAttribute("aria-label", block.title);
+  list.style.setProperty("--lines", block.lines);
   const width = Math.max(most, ...block.candidates.map((bar) => bar.share));
   list.append(...block.bars.map((bar, i) => barOf(bar, width, i && isApart(block.bars, i))));
   element.append(list);
