@@ -122,6 +122,15 @@ def test_a_long_text_has_its_first_words_left_out_and_says_so(
     ]
 
 
+def test_a_repeated_word_has_its_place_and_a_cut_text_says_what_is_read(
+    service: EncoderService,
+) -> None:
+    result = effects(service, "a python " * 200)
+    best = 1 + int(np.abs(result.effects).argmax())
+    assert f"at position {best} " in str(result.claims()[0])
+    assert "part of the cut-off end is read instead" in str(result.notes()[-1])
+
+
 @pytest.mark.parametrize("way", [LEAVE_OUT, GRADIENTS])
 @pytest.mark.parametrize("text", ["x", "!", "مرحبا بالعالم", "a " * 700])
 def test_any_text_has_effects_a_reading_and_files(

@@ -185,7 +185,7 @@ class TextLabels(Panel):
         """Return the sentence itself, its shown labels, and how many others there are."""
         scores, color = text.result.scores, color_of(text.index)
         shown = self.shown(scores)
-        name = f"{text.letter} · {shortened(text.result.tokens.text, 60)}"
+        name = f"{text.letter} · {shortened(text.result.tokens.text, 40)}"
         rows = [_Row(plain(name, 80), color=color, is_title=True)]
         for i in shown:
             value = float(scores[i])

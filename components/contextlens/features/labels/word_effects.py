@@ -13,7 +13,7 @@ from contextlens.analysis.leaving_out import MAX_LEFT_OUT_WORDS, cut_out
 from contextlens.analysis.shares import Doubles, Unit, by_unit, is_word, units_of
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import listed_names, percent, quoted, two
+from contextlens.content.wording import listed_names, percent, placed, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import (
     Attribution,
@@ -127,7 +127,7 @@ class WordEffects(Panel):
         if abs(effect) <= NOISE:
             return claim(f"labels.words.{self.way}.none", **numbers)
         verdict = "raises" if effect > 0 else "lowers"
-        numbers |= {"word": quoted(self.words[i].label), "score": self._told(self.score)}
+        numbers |= {"word": self._quoted(i), "score": self._told(self.score)}
         numbers["without"] = self._told(self.score - effect)
         size = two(abs(effect))
         return claim(f"labels.words.{self.way}.{verdict}", size=size, **numbers)
@@ -151,7 +151,7 @@ class WordEffects(Panel):
             for k in answers[best]
         ]
         case = "another" if names else "nothing"
-        given = {"word": quoted(self.words[best].label), "names": listed_names(names)}
+        given = {"word": self._quoted(best), "names": listed_names(names)}
         return (claim(f"labels.words.turn.{case}", letter=self.text.letter, **given),)
 
     def _rough(self) -> Sequence[Claim]:
@@ -168,11 +168,18 @@ class WordEffects(Panel):
         return (claim("labels.words.sum", remainder=self.found.remainder, **numbers),)
 
     def notes(self) -> Sequence[Claim]:
-        """Return remarks on words that were not left out."""
-        if len(self.words) == self.n_words:
-            return ()
-        numbers = {"letter": self.text.letter, "n": self.n_words, "most": MAX_LEFT_OUT_WORDS}
-        return (claim("labels.words.long", **numbers),)
+        """Return remarks on words that were not left out, and on the text that is read instead."""
+        claims, letter = [], self.text.letter
+        if len(self.words) < self.n_words:
+            numbers = {"n": self.n_words, "most": MAX_LEFT_OUT_WORDS}
+            claims.append(claim("labels.words.long", letter=letter, **numbers))
+        if self.text.result.tokens.n_truncated and self.way == LEAVE_OUT:
+            claims.append(claim("labels.words.cut", letter=letter))
+        return claims
+
+    def _quoted(self, index: int) -> str:
+        unit = self.words[index]
+        return placed(unit.label, unit.positions[0], [word.label for word in self.words])
 
     def _told(self, value: float) -> str:
         return two(value) if self.labels.scores == "none" else percent(min(max(value, 0.0), 1.0))
