@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
 from contextlens.core import BUNDLED_ID
@@ -39,6 +40,10 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     build("bert", root / "text", head="SequenceClassification", id2label=names)
     tags = {0: "O", 1: "B-PER", 2: "I-PER"}
     build("roberta", root / "tokens", head="TokenClassification", id2label=tags)
+    folder = build("bert", root / "untrained", head="SequenceClassification")
+    weights = load_file(folder / "model.safetensors")
+    weights["classifier.bias"].zero_()
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(root)):
         yield
 
@@ -113,6 +118,14 @@ def test_a_model_without_a_head_says_why_and_how_to_get_one() -> None:
     text = plainly_said(app)
     assert "gives no labels. Its checkpoint has no trained part (head)" in text
     assert "CONTEXTLENS_MODEL_FOLDERS" in text
+    assert not app.get("plotly_chart")
+
+
+def test_an_untrained_head_is_named_and_gives_no_number() -> None:
+    app = shown(opened("folder:untrained"))
+    text = plainly_said(app)
+    assert "every bias of it is exactly 0, as before any training" in text
+    assert "The model calls" not in text
     assert not app.get("plotly_chart")
 
 
