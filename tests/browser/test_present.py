@@ -92,7 +92,7 @@ def test_keys_go_through_the_pages_show_the_note_and_leave(visit: Callable) -> N
 
 def test_a_room_can_read_every_page(visit: Callable) -> None:
     here, found = visit("/" + QUERY, **PROJECTOR), []
-    for page in PAGES:
+    for page in (page for page in PAGES if not page.needs_own_model):
         if page is not PAGES[0]:
             here.page.keyboard.press("ArrowRight")
             heading(here, page.title)

@@ -30,6 +30,7 @@ __all__ = [
     "quoted",
     "several",
     "shortened",
+    "signed",
     "span",
     "two",
 ]
@@ -166,6 +167,13 @@ def number(value: float, form: str = ".2f") -> str:
 def two(value: float) -> str:
     """Two decimals, with a real minus sign; a value that rounds to zero has no sign."""
     return number(float(value))
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with its sign; a number that rounds to zero has none."""
+    rounded = round(float(value), digits) + 0.0
+    sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
+    return f"{sign}{abs(rounded):.{digits}f}"
 
 
 def bold(value: float) -> str:

@@ -8,12 +8,22 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
 from contextlens.figures.theme import NEUTRAL, SIGNED, figure, heading, plain, values
 
-__all__ = ["add_frames", "end_label", "layer_mark", "signed_bound", "spread", "vector_strips"]
+__all__ = [
+    "MIN_END",
+    "add_frames",
+    "end_label",
+    "layer_mark",
+    "signed_bound",
+    "signed_end",
+    "spread",
+    "vector_strips",
+]
 
 
 # --- Lines over the layers: the chosen layer's mark, names at the ends
@@ -118,6 +128,21 @@ def signed_bound(*arrays: FloatArray) -> float:
     """
     together = np.concatenate([np.abs(array).ravel() for array in arrays])
     return float(np.quantile(together, 0.995, method="lower")) or 1.0 if together.size else 1.0
+
+
+MIN_END = 1e-3
+"""The smallest end of a scale of changes: below it, colours would only show rounding."""
+
+
+def signed_end(*arrays: NDArray[np.floating[Any]], min_end: float = MIN_END) -> float:
+    """Return the end of a scale that is symmetric around zero: the largest absolute value of all.
+
+    Args:
+        arrays: of any shape; NaN is ignored.
+        min_end: the smallest end that is returned.
+    """
+    sizes = [float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays]
+    return max(*sizes, min_end) if sizes else min_end
 
 
 def vector_strips(

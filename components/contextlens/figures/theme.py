@@ -27,8 +27,10 @@ __all__ = [
     "DASHES",
     "GROUND",
     "GROWING",
+    "HIGH",
     "INK",
     "LIGHT",
+    "LOW",
     "MAP_AXIS",
     "MAX_COLORED",
     "MUTED",
@@ -68,6 +70,8 @@ SEQUENTIAL = [[i / 9, f"#0000{11 + i}"] for i in range(10)]
 """The theme's blue, from the ground's tone to its opposite; Streamlit replaces the placeholders."""
 SIGNED = {"autocolorscale": True}
 """For heatmaps whose range is symmetric around zero: the theme's diverging scale, light or dark."""
+LOW, HIGH = "#3F8FD6", "#D98A2B"
+"""The colours of bars below and above zero, readable in light and dark themes."""
 SMALLEST = 14
 """Pixels of the smallest text in a chart; Streamlit's own text has 12 or fewer."""
 _FONT = {"size": SMALLEST}

@@ -25,7 +25,7 @@ from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.words import split_words
 from contextlens.ui.models import runtime, tasks
-from contextlens.ui.page.navigation import PAGES, SECTIONS
+from contextlens.ui.page.navigation import SECTIONS, pages_for
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.view import DEFAULT, MAX_SENTENCES, Sentence
 from contextlens.ui.widgets.comparison.controls import LINES, POOLING
@@ -150,13 +150,14 @@ def test_the_band_and_the_table_s_last_rows_are_the_baseline() -> None:
 
 def test_the_frame_has_menu_model_card_and_sentences_around_the_page() -> None:
     app = framed(replace(DEFAULT, layer=2))
-    links = [link.proto for link in app.sidebar.get("page_link")][: len(PAGES)]
+    pages = pages_for(BUNDLED_ID)
+    links = [link.proto for link in app.sidebar.get("page_link")][: len(pages)]
     here = "Meaning in context"  # bold, so that no pointer on another link looks like it
     assert [link.label for link in links] == [
-        f"**{here}**" if page.title == here else page.title for page in PAGES
+        f"**{here}**" if page.title == here else page.title for page in pages
     ]
     views = [decode(link.query_string.removeprefix("s=")) for link in links]
-    assert views == [replace(DEFAULT, layer=2)] * len(PAGES)
+    assert views == [replace(DEFAULT, layer=2)] * len(pages)
     captions = [caption.value for caption in app.sidebar.caption]
     sections = [say(f"frame.menu.{section}") for section in SECTIONS if section]
     assert [caption for caption in captions if caption in sections] == sections

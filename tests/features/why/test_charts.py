@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from contextlens.content.wording import signed
 from contextlens.features.why.charts import (
     MAX_BARS,
-    MIN_END,
     MIN_SHARE_END,
     WordBar,
     layer_axis,
-    signed,
-    signed_end,
     signed_matrix,
     word_axis,
     word_bars,
 )
+from contextlens.figures.frames import MIN_END, signed_end
 
 RUDE, PLAIN = "<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"
 CELLS = np.array([[0.2, -0.05, 0.0], [0.1, 0.3, np.nan]])

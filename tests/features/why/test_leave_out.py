@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.analysis.leaving_out import MAX_LEFT_OUT_WORDS
 from contextlens.content.wording import quoted
 from contextlens.core import BUNDLED_ID, EncoderService
-from contextlens.core.words import split_words
-from contextlens.features.why.controls import MAX_LEFT_OUT_WORDS, MAX_PAIRED_WORDS
+from contextlens.features.why.controls import MAX_PAIRED_WORDS
 from contextlens.features.why.leave_out import (
     MIN_ORDERED_WORDS,
     How,
     LeaveOutResult,
-    cut,
     leave_out,
     order_of,
 )
@@ -35,9 +34,6 @@ from tests.features.why.scores import PAIR, score_on, sentence, similarity
 PET, CODE = (
     sentence("I love my pet python", "python"),
     sentence("I love coding in python", "python"),
-)
-PARTS = st.sampled_from(
-    ["my", "pet", "python", ",", ".", " ", "  ", "\n", "don't", "3.5", "蛇", "(", "é"]
 )
 SEEDS = st.integers(0, 2**32 - 1)
 ORDERS = {"same", "opposite", "unrelated", "cannot tell"}
@@ -138,44 +134,6 @@ def test_it_tells_how_far_it_is_and_can_be_ended(
 
     with pytest.raises(TimeoutError):
         leave_out(score_on(service, sentence(f"{PET.text} and"), PAIR), service, progress=end)
-
-
-# Texts without words
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "left"),
-    [
-        ("I love my pet python", ["pet"], "I love my python"),
-        ("I love my pet python", ["python"], "I love my pet"),
-        ("I love my pet python", ["my", "pet"], "I love python"),
-        ("I love my pet python", ["I", "love"], "my pet python"),
-        ("my pet, and you", [","], "my pet and you"),
-        ("rock/paper", ["/"], "rock paper"),
-        ("(pet)", ["pet"], "()"),
-        ("  pet ", ["pet"], "  "),
-        ("love. Hate.", ["."], "love Hate."),
-    ],
-)
-def test_what_is_left_reads_as_a_text(text: str, words: list[str], left: str) -> None:
-    assert cut(text, [(text.index(w), text.index(w) + len(w)) for w in words]).text == left
-
-
-@given(st.lists(PARTS, max_size=10), st.data())
-def test_all_other_words_stay_and_are_found(parts: list[str], data: st.DataObject) -> None:
-    text = "".join(parts)
-    words = split_words(text)
-    gone = set(data.draw(st.lists(st.sampled_from(words), unique=True))) if words else set()
-    left = cut(text, sorted(gone))
-    assert len(left.positions) == len(text)
-    for span in words:
-        moved = left.moved(span)
-        if span in gone:
-            assert moved is None
-        else:
-            assert left.text[slice(*moved)] == text[slice(*span)]
-    kept = "".join(text[slice(*span)] for span in words if span not in gone)
-    assert "".join(left.text.split()) == "".join(kept.split())
 
 
 # The order of words, and pairs

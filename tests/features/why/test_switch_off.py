@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.content.wording import signed
 from contextlens.core import EncoderService
-from contextlens.features.why.charts import MIN_END, signed
 from contextlens.features.why.score import ModelRun, Score, cosine, vectors_of
 from contextlens.features.why.switch_off import HeadEffect, pair_cosines, parts_of, switch_off
+from contextlens.figures.frames import MIN_END
 from tests.features.why.random_results import (
     N,
     RandomResults,

@@ -13,17 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextlens.core import EncoderService
-from contextlens.features.why import widgets
-from contextlens.features.why.widgets import word_lines
-from contextlens.features.why.word_rows import (
+from contextlens.features.why.word_rows import linked_words, word_row
+from contextlens.figures.word_rows import (
     Captions,
     LinkedSentence,
     LinkedWord,
     WordRows,
-    linked_words,
-    word_row,
     words_svg,
 )
+from contextlens.ui.widgets import word_lines as widgets
+from contextlens.ui.widgets.word_lines import word_lines
 from tests.features.why.scores import score_on, sentence
 
 FIRST = LinkedSentence(

@@ -9,7 +9,7 @@ import pytest
 
 from contextlens.features.tokens.controls import SENTENCE
 from contextlens.features.why.score import compared_indices
-from contextlens.ui.page.navigation import PAGES
+from contextlens.ui.page.navigation import PAGES, neighbours, pages_for, row
 from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.pages import (
@@ -44,7 +44,8 @@ def test_each_sentence_page_has_the_same_rows_and_a_link_to_the_next_page(page: 
     app = settled(framed(page=page))
     texts = [sentence.text for sentence in (*DEFAULT.sentences, *DEFAULT.references)]
     assert [row["text"] for row in chips(app)] == texts
-    following = PAGES[[row.name for row in PAGES].index(page) + 1]
+    following = neighbours(row(page), pages_for(DEFAULT.model, page))[1]
+    assert following is not None
     links = [link.proto for link in app.main.get("page_link")]
     assert [link.page for link in links if link.label == f"Next: {following.title}"] == [
         following.name

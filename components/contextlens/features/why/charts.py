@@ -13,17 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from contextlens.content.wording import shortened
-from contextlens.figures.frames import signed_bound
+from contextlens.content.wording import shortened, signed
+from contextlens.figures.frames import MIN_END, signed_bound, signed_end
 from contextlens.figures.margins import below, beside
-from contextlens.figures.theme import NEUTRAL, SIGNED, figure, plain, values
+from contextlens.figures.theme import HIGH, LOW, NEUTRAL, SIGNED, figure, plain, values
 
 # --- Colours, axes and titles
 
 HEIGHT = 300
 """The height of the page's pictures, in pixels."""
-LOW, HIGH = "#3F8FD6", "#D98A2B"
-"""The colours of bars below and above zero, readable in light and dark themes."""
 
 Numbers = NDArray[np.floating[Any]]
 
@@ -32,8 +30,6 @@ _MAX_NAMES = 24
 _MAX_LAYERS = 13
 _LONG_TITLE = 46  # characters that fit on one line of a narrow chart
 _LINE = 42  # characters in a line of a longer title
-MIN_END = 1e-3
-"""The smallest end of a scale of changes: below it, colours would only show rounding."""
 MIN_SHARE_END = 1e-12
 """The smallest end of a scale of shares: the shares in long texts are small but exact."""
 
@@ -67,17 +63,6 @@ def layer_axis(layers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def signed_end(*arrays: Numbers, min_end: float = MIN_END) -> float:
-    """The end of a scale that is symmetric around zero: the largest absolute value of all.
-
-    Args:
-        arrays: of any shape; NaN is ignored.
-        min_end: the smallest end that is returned.
-    """
-    sizes = [float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays]
-    return max(*sizes, min_end) if sizes else min_end
-
-
 def titled(traces: list[dict[str, Any]], layout: dict[str, Any], *, title: str) -> go.Figure:
     """A figure with a title of at most two lines, and a top margin that fits them."""
     is_long = len(title) > _LONG_TITLE
@@ -99,13 +84,6 @@ def colorbar(title: str, end: float, *, is_whole: bool = True) -> dict[str, Any]
         "tickvals": [-end, 0, end],
         "ticktext": [f"{low}\N{MINUS SIGN}{end:.2g}", "0", f"{high}+{end:.2g}"],
     }
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign; a number that rounds to zero has none."""
-    rounded = round(float(value), digits) + 0.0
-    sign = "+" if rounded > 0 else "\N{MINUS SIGN}" if rounded < 0 else ""
-    return f"{sign}{abs(rounded):.{digits}f}"
 
 
 # --- The effect of single words on the cosine

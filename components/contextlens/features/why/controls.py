@@ -13,8 +13,6 @@ MAX_EXPLANATION_ROWS = 5_000
 """Rows of the table under the picture."""
 MAX_LINKED_HEADS = 10
 """The strongest heads with a link to Attention."""
-MAX_LEFT_OUT_WORDS = 100
-"""Words of a sentence that are left out in turn."""
 MAX_PAIRED_WORDS = 12
 """Words of a sentence for which pairs are left out too."""
 MAX_SCRIPTED_CASES = 40

@@ -14,7 +14,7 @@ from contextlens.content.language import Claim, say
 from contextlens.content.wording import about_same, leading, number, two
 from contextlens.core.schema import Passport
 from contextlens.features.why.score import Score
-from contextlens.features.why.word_rows import WordRows
+from contextlens.figures.word_rows import WordRows
 from contextlens.jobs import Report, Task, page_work
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState

@@ -15,7 +15,7 @@ from contextlens.analysis.shares import Doubles, by_unit
 from contextlens.content.language import Claim, claim, say
 from contextlens.core import EncoderService
 from contextlens.core.schema import Counted
-from contextlens.features.why.charts import WordBar, signed_end, word_bars
+from contextlens.features.why.charts import WordBar, word_bars
 from contextlens.features.why.controls import UNIT, WORDS
 from contextlens.features.why.explanation import Explanation, before_and_after, task_of
 from contextlens.features.why.score import Score, Side
@@ -29,7 +29,9 @@ from contextlens.features.why.script import (
 )
 from contextlens.features.why.shares import CAPTIONS, largest_words, leading_words
 from contextlens.features.why.shares import FORMULA as SHARES_FORMULA
-from contextlens.features.why.word_rows import WordRows, linked_words, word_row
+from contextlens.features.why.word_rows import linked_words, word_row
+from contextlens.figures.frames import signed_end
+from contextlens.figures.word_rows import WordRows
 from contextlens.jobs import Task
 from contextlens.ui.panel import Rows
 from contextlens.ui.state.view import ViewState

@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 
+from contextlens.analysis.leaving_out import MAX_LEFT_OUT_WORDS, cut_out
 from contextlens.analysis.shares import Doubles, Unit, is_word
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import quoted, span, two
+from contextlens.content.wording import quoted, signed, span, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import Block, Counted
 from contextlens.core.words import Span
-from contextlens.features.why.charts import WordBar, signed, signed_end, signed_matrix, word_bars
+from contextlens.features.why.charts import WordBar, signed_matrix, word_bars
 from contextlens.features.why.controls import (
     HOW_OUT,
-    MAX_LEFT_OUT_WORDS,
     MAX_PAIRED_WORDS,
     MAX_SCRIPTED_CASES,
     OUT_OF,
@@ -55,7 +55,9 @@ from contextlens.features.why.script import (
     side_arguments,
     text_arguments,
 )
-from contextlens.features.why.word_rows import Captions, WordRows, word_row
+from contextlens.features.why.word_rows import word_row
+from contextlens.figures.frames import signed_end
+from contextlens.figures.word_rows import Captions, WordRows
 from contextlens.jobs import Task
 from contextlens.ui.panel import Rows
 from contextlens.ui.state.view import ViewState
@@ -414,10 +416,12 @@ def _run_without(score: Score, side: Side, units: Sequence[Unit], how: How) -> M
 def texts_without(side: Side, units: Sequence[Unit]) -> tuple[str, str | None, Span | None]:
     """Return a sentence without some words: its text, its pair, and the span of its chosen word."""
     encoding, word = side.encoding, chosen_span(side.sentence)
-    remaining = cut(encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0])
+    remaining = cut_out(
+        encoding.text, [unit.span for unit in units if unit.span and unit.text_id == 0]
+    )
     pair = encoding.pair
     if pair is not None:
-        pair = cut(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
+        pair = cut_out(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
     return remaining.text, pair, None if word is None else remaining.moved(word)
 
 
@@ -485,64 +489,6 @@ def _limits(
         listed = " and ".join(names)
         claims.append(claim("why.leave_out.note.compared", n=len(names), words=listed))
     return list({str(note): note for note in claims}.values())  # both sides may be one sentence
-
-
-# --- A text without some of its words
-
-
-@dataclass(frozen=True)
-class RemainingText:
-    """The rest of a text after words were taken out.
-
-    Attributes:
-        text: the text without the words.
-        positions: for each code point of the old text, its new index; -1 if it is gone.
-    """
-
-    text: str
-    positions: tuple[int, ...]
-
-    def moved(self, span: Span) -> Span | None:
-        """The new position of a span of the old text; None if some of it is gone."""
-        now = self.positions[slice(*span)]
-        return None if not now or -1 in now else (now[0], now[-1] + 1)
-
-
-def cut(text: str, spans: Sequence[Span]) -> RemainingText:
-    """Take words out of a text, with the white space that would be doubled.
-
-    One space repositions them if letters or digits would otherwise run together.
-    """
-    is_gone = [False] * len(text)
-    for start, end in spans:
-        is_gone[start:end] = [True] * (end - start)
-    for start, end in spans:
-        for i in _left_over(text, is_gone, start, end):
-            is_gone[i] = True
-    remaining: list[str] = []
-    positions = []
-    for i, character in enumerate(text):
-        if is_gone[i]:
-            positions.append(-1)
-            continue
-        if i and is_gone[i - 1] and remaining and remaining[-1].isalnum() and character.isalnum():
-            remaining.append(" ")
-        positions.append(len(remaining))
-        remaining.append(character)
-    return RemainingText("".join(remaining), tuple(positions))
-
-
-def _left_over(text: str, is_gone: Sequence[bool], start: int, end: int) -> range:
-    """The positions of the white space beside a word that is removed with the word."""
-    first, last = start, end
-    while first > 0 and text[first - 1].isspace() and not is_gone[first - 1]:
-        first -= 1
-    while last < len(text) and text[last].isspace() and not is_gone[last]:
-        last += 1
-    if all(is_gone[:first]):  # nothing precedes it
-        return range(end, last)
-    is_last = all(is_gone[last:])
-    return range(first, start) if last > end or is_last else range(0)
 
 
 # --- The agreement between shares and the effects of leaving out, and between two words

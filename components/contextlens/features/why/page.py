@@ -53,9 +53,8 @@ from contextlens.features.why.score import NoScore, Score, compared_indices, sco
 from contextlens.features.why.shares import shares_at
 from contextlens.features.why.swap_in import SwapInResult
 from contextlens.features.why.switch_off import SwitchOffResult
-from contextlens.features.why.widgets import word_lines
-from contextlens.features.why.word_rows import words_svg
 from contextlens.features.why.yardsticks import SentencePairs, Yardsticks, random_pairs_task
+from contextlens.figures.word_rows import words_svg
 from contextlens.jobs import Task
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps
@@ -76,6 +75,7 @@ from contextlens.ui.widgets import export, kit
 from contextlens.ui.widgets.inputs import choice
 from contextlens.ui.widgets.subject import subject_bar
 from contextlens.ui.widgets.unread import unread
+from contextlens.ui.widgets.word_lines import word_lines
 
 # --- The message if two sentences cannot be compared
 

@@ -15,18 +15,14 @@ from contextlens.analysis.baseline import Band
 from contextlens.analysis.shares import Doubles, Shares, Unit, is_word, merged
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import about_same, listed_names, quoted, shortened, span
-from contextlens.features.why.charts import MIN_SHARE_END, signed_end, signed_matrix
+from contextlens.features.why.charts import MIN_SHARE_END, signed_matrix
 from contextlens.features.why.controls import PICKED, SIDE, UNIT, WORDS
 from contextlens.features.why.explanation import Explanation, at_least, leading_of
 from contextlens.features.why.score import SCORE_FORMULA, Score, Side
 from contextlens.features.why.script import reader, script, side_arguments
-from contextlens.features.why.word_rows import (
-    Captions,
-    WordRows,
-    are_compared,
-    linked_words,
-    word_row,
-)
+from contextlens.features.why.word_rows import are_compared, linked_words, word_row
+from contextlens.figures.frames import signed_end
+from contextlens.figures.word_rows import Captions, WordRows
 from contextlens.ui.panel import Rows
 from contextlens.ui.state.view import ViewState
 

@@ -22,8 +22,9 @@ from contextlens.features.why.controls import INTO, MAX_SWAPPED_TOKENS
 from contextlens.features.why.explanation import PARTIAL_RUN, Explanation, leading_of, task_of
 from contextlens.features.why.score import SCORE_FORMULA, ModelRun, Score, Side, vectors_of
 from contextlens.features.why.script import hooks, reader, script, side_arguments
-from contextlens.features.why.word_rows import Captions, LinkedSentence, WordRows, word_row
+from contextlens.features.why.word_rows import word_row
 from contextlens.figures.theme import SEQUENTIAL
+from contextlens.figures.word_rows import Captions, LinkedSentence, WordRows
 from contextlens.jobs import Task
 from contextlens.ui.panel import Rows
 from contextlens.ui.state.view import ViewState

@@ -16,7 +16,7 @@ from contextlens.analysis.shares import Doubles
 from contextlens.analysis.snippet_start import literal
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import span
+from contextlens.content.wording import signed, span
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.families import FAMILIES
@@ -26,8 +26,6 @@ from contextlens.features.why.charts import (
     Numbers,
     colorbar,
     layer_axis,
-    signed,
-    signed_end,
     titled,
 )
 from contextlens.features.why.controls import OF_ALL, OFF_TO, OVER, TO_MEAN
@@ -51,6 +49,7 @@ from contextlens.features.why.score import (
     vectors_of,
 )
 from contextlens.features.why.script import COSINE, hooks, reader, script, side_arguments
+from contextlens.figures.frames import signed_end
 from contextlens.figures.theme import CATEGORICAL, SIGNED, values
 from contextlens.jobs import Task
 from contextlens.ui.panel import Rows

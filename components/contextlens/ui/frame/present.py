@@ -44,7 +44,7 @@ def button() -> None:
 
 def header(page: PageRow, view: ViewState) -> None:
     """Draw the title, the ways to the pages before and after it, the speaker's note, and Leave."""
-    before, after = navigation.neighbours(page)
+    before, after = navigation.neighbours(page, navigation.pages_for(view.model, page.name))
     with st.container(
         horizontal=True, vertical_alignment="center", gap="small", key="present_header"
     ):

@@ -10,7 +10,9 @@ from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
 from contextlens.content.language import say
+from contextlens.core.errors import ContextlensError
 from contextlens.ui.state import session
+from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
 
 _PAGES = "pages"
@@ -26,6 +28,7 @@ class PageRow:
     name: str
     icon: str
     section: str
+    needs_own_model: bool = False  # the menu has it only for a model that nobody is offered
 
     @property
     def title(self) -> str:
@@ -53,6 +56,7 @@ PAGES = (
     PageRow("blank", ":material/edit_note:", "sentences"),
     PageRow("meaning", ":material/compare_arrows:", "sentences"),
     PageRow("why", ":material/help_center:", "sentences"),
+    PageRow("labels", ":material/label:", "sentences", needs_own_model=True),
     PageRow("sentences", ":material/short_text:", "sentences"),
     PageRow("map", ":material/scatter_plot:", "texts"),
     PageRow("senses", ":material/forum:", "texts"),
@@ -71,9 +75,24 @@ def row(name: str) -> PageRow:
     return next(page for page in PAGES if page.name == name)
 
 
-def neighbours(page: PageRow) -> tuple[PageRow | None, PageRow | None]:
-    """Return the pages before and after a page in the menu; None beyond its ends."""
-    padded = (None, *PAGES, None)
+def pages_for(model: str, current: str = "") -> Sequence[PageRow]:
+    """Return the pages that the menu has for a model, and the current one, which an address opens.
+
+    A model of one's own is in a folder, or is no model that everyone is offered.
+    """
+    try:
+        offered = {spec.id for spec in service().models() if spec.source != "folder"}
+    except ContextlensError:  # the page says so
+        offered = {model}
+    is_own = model not in offered and model.partition("@")[0] not in offered
+    return [page for page in PAGES if is_own or not page.needs_own_model or page.name == current]
+
+
+def neighbours(
+    page: PageRow, pages: Sequence[PageRow] = PAGES
+) -> tuple[PageRow | None, PageRow | None]:
+    """Return the pages before and after a page of a menu; None beyond its ends."""
+    padded = (None, *pages, None)
     at = padded.index(page)
     return padded[at - 1], padded[at + 1]
 
@@ -101,10 +120,10 @@ def streamlit_pages() -> Sequence[StreamlitPage]:
 
 def menu(view: ViewState, current: str) -> None:
     """Draw the menu, in sections; each link carries the view along, and the current one is bold."""
-    parameters = session.parameters(view)
+    parameters, own_pages = session.parameters(view), pages_for(view.model)
     with st.container(key="menu"):
         for section in SECTIONS:
-            pages = [page for page in PAGES if page.section == section]
+            pages = [page for page in own_pages if page.section == section]
             if pages and section:
                 st.caption(say(f"frame.menu.{section}"))
             for page in pages:
@@ -121,7 +140,7 @@ def link(
 
 def next_link(view: ViewState, page: PageRow) -> None:
     """Draw a link to the next page of the menu at the right end of a line."""
-    following = neighbours(page)[1]
+    following = neighbours(page, pages_for(view.model, page.name))[1]
     if following is not None:
         with st.container(key="next", horizontal_alignment="right"):
             text = say("frame.menu.next", title=following.title)

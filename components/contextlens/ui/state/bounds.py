@@ -16,7 +16,7 @@ from contextlens.ui.state.view import MAX_CHARACTERS, MAX_SENTENCES, ViewState
 
 MAX_BYTES = 2_000_000  # of a state file; `MAX_TEXT` control characters, escaped, are half of it
 MAX_TEXT = MAX_SENTENCES * MAX_CHARACTERS  # of all texts together
-MAX_PAGES = 30
+MAX_PAGES = 40
 MAX_CHOICES = 60  # of one page; the map has 34
 _MAX_DEPTH = 8  # a view has 4
 _MAX_PARTS = 10_000  # texts, brackets and commas of the JSON

@@ -1,11 +1,11 @@
-// Two sentences, one above the other: words coloured by what they are worth. Pointing at a word
+// One sentence, or two, one above the other: words coloured by what they are worth. Pointing at a word
 // shows its lines to the other sentence; a click or Enter keeps them.
 // User text reaches the page through textContent and setAttribute only.
 
-import { floats, update } from "../../../ui/widgets/assets/component.js";
-import { button, make, set, shape } from "../../../ui/widgets/assets/elements.js";
-import { Linked, placeOf, same } from "../../../ui/widgets/assets/linked.js";
-import { watch } from "../../../ui/widgets/assets/scrolling.js";
+import { floats, update } from "./component.js";
+import { button, make, set, shape } from "./elements.js";
+import { Linked, placeOf, same } from "./linked.js";
+import { watch } from "./scrolling.js";
 
 const SIDES = ["first", "second"];
 const FEW = 48; // words of both together under which each has its number
@@ -41,7 +41,7 @@ class Words extends Linked {
     this.cells = cells ? floats(cells) : null;
     this.widest = this.cells?.reduce((end, own) => Math.max(end, Math.abs(own)), 0) || 1;
     this.digits = digitsFor(this.widest);
-    const n = sides[0].words.length + sides[1].words.length;
+    const n = sides.reduce((sum, { words }) => sum + words.length, 0);
     this.svg = shape("svg", { "aria-hidden": "true" });
     this.rows = sides.map((side, i) => row(side, SIDES[i], this.data, n <= FEW));
     const inner = make("div", "inner");
@@ -51,6 +51,7 @@ class Words extends Linked {
     this.says = make("div", "says");
     this.says.setAttribute("aria-live", "polite");
     this.root.classList.toggle("many", n > FEW);
+    this.root.classList.toggle("one", sides.length === 1);
     const isBare = cells || !links.length;
     this.root.classList.toggle(
       "large",
@@ -199,7 +200,7 @@ function row({ letter, color, words }, side, { end, says, pickable }, numbered) 
   return element;
 }
 
-function chip({ position, text, kind, value, joined }, own) {
+function chip({ position, text, kind, value, joined, tag }, own) {
   const word = own.pickable ? button(`word ${kind}`) : make("span", `word ${kind}`);
   word.dataset.side = own.side;
   word.dataset.index = own.index;
@@ -213,9 +214,11 @@ function chip({ position, text, kind, value, joined }, own) {
     box.style.setProperty("--mix", `${Math.round(72 * strength)}%`);
   }
   word.append(box);
-  if (own.numbered && told) word.append(" ", make("span", "value", told));
+  if (tag) word.classList.add("tagged");
+  const below = tag || (own.numbered ? told : "");
+  if (below) word.append(" ", make("span", "value", below));
   // A name begins with what is seen, for who speaks it to choose the word.
-  const seen = own.numbered && told ? `${text} ${told}` : text;
+  const seen = below ? `${text} ${below}` : text;
   const about = told && !own.numbered ? `, ${own.says.quantity} ${told}` : "";
   word.setAttribute("aria-label", `${seen}, sentence ${own.letter}${about}`);
   if (!own.pickable) word.setAttribute("role", "note");

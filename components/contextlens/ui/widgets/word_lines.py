@@ -1,15 +1,16 @@
-"""The component of the Why alike? page: lines between the words of two sentences."""
+"""The component of coloured words, with lines between those of two sentences."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contextlens.features.why.charts import Numbers
-from contextlens.features.why.word_rows import LinkedSentence, LinkedWord, WordRows
+from contextlens.figures.word_rows import LinkedSentence, LinkedWord, WordRows
 from contextlens.ui.widgets.chips import visible
 from contextlens.ui.widgets.component import component
 
@@ -17,14 +18,14 @@ from contextlens.ui.widgets.component import component
 def word_lines(
     rows: WordRows, *, key: str, on_pick: Callable[[str, int], None] | None = None
 ) -> None:
-    """Show both sentences; call `on_pick(side, position)` when a word is picked.
+    """Show one sentence, or two; call `on_pick(side, position)` when a word is picked.
 
     Args:
         rows: the sentences.
         key: the component's own key.
         on_pick: a Streamlit callback; -1 releases the picked word. It is used if `rows` allow it.
     """
-    sentences = {"first": rows.first, "second": rows.second}
+    sentences = rows.sentences
     positions = {
         side: frozenset(word.position for word in sentence.words)
         for side, sentence in sentences.items()
@@ -50,7 +51,7 @@ def word_lines(
         "pickable": pickable,
         "says": asdict(rows.captions),
     }
-    component("contextlens.features.why", "words", data, key=key, on_pick=receive)
+    component("contextlens.ui.widgets", "words", data, key=key, on_pick=receive)
 
 
 def _sentence_data(sentence: LinkedSentence) -> dict[str, object]:
@@ -62,10 +63,10 @@ def _word_data(word: LinkedWord) -> dict[str, object]:
     value = None if word.value is None else float(word.value)
     text = visible(word.label).strip() or "␣"
     return {"position": word.position, "text": text, "kind": word.kind, "value": value,
-            "joined": word.joined}  # fmt: skip
+            "joined": word.joined, "tag": visible(word.tag)}  # fmt: skip
 
 
-def _encoded(cells: Numbers | None) -> str:
+def _encoded(cells: NDArray[np.floating[Any]] | None) -> str:
     if cells is None:
         return ""
     return base64.b64encode(np.ascontiguousarray(cells, "<f4").tobytes()).decode()

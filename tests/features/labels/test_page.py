@@ -1,0 +1,153 @@
+"""The Labels page: it draws what was computed, and the menu has it for models of one's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from safetensors.torch import load_file, save_file
+from streamlit.testing.v1 import AppTest
+
+from contextlens.core import BUNDLED_ID
+from contextlens.features.labels.controls import GRADIENTS, LABEL, PAGE, WAY
+from contextlens.ui.page.navigation import pages_for
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.pages import (
+    assert_only_own_markup,
+    bundled_app,
+    chart,
+    choose_letter,
+    framed,
+    given,
+    offered_files,
+    plainly_said,
+    said,
+    settled,
+    shown_view,
+)
+from tests.support.tiny_models import build
+
+TEXT, TOKENS = "folder:text", "folder:tokens"
+CHART = "labels_chart"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    root = tmp_path_factory.mktemp("models")
+    names = {0: "bad", 1: "good", 2: "<i>so-so</i>"}
+    build("bert", root / "text", head="SequenceClassification", id2label=names)
+    tags = {0: "O", 1: "B-PER", 2: "I-PER"}
+    build("roberta", root / "tokens", head="TokenClassification", id2label=tags)
+    folder = build("bert", root / "untrained", head="SequenceClassification")
+    weights = load_file(folder / "model.safetensors")
+    weights["classifier.bias"].zero_()
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(root)):
+        yield
+
+
+def opened(model: str, *sentences: Sentence) -> ViewState:
+    view = replace(DEFAULT, model=model)
+    return replace(view, sentences=sentences) if sentences else view
+
+
+def shown(view: ViewState) -> AppTest:
+    app = settled(framed(view, PAGE))
+    assert not app.error
+    return app
+
+
+def test_sentences_have_bars_and_the_words_of_one_are_coloured() -> None:
+    with offered_files() as files:
+        app = shown(opened(TEXT))
+        assert said(app).startswith("The model calls A")
+        assert len(chart(app, CHART)["data"][0]["x"]) >= 6
+        assert len(given(app, "labels_word_lines")["sides"][0]["words"]) == 5
+        assert "the score of" in said(app, "reading_words")
+        assert files["labels.csv"]()
+        assert files["labels.npz"]()
+    app = settled(choose_letter(app, 1))
+    assert given(app, "labels_word_lines")["sides"][0]["letter"] == "B"
+
+
+def test_another_label_and_gradients_are_other_numbers() -> None:
+    first = given(shown(opened(TEXT)), "labels_word_lines")
+    app = shown(WAY.put(LABEL.put(opened(TEXT), 2), GRADIENTS))
+    assert given(app, "labels_word_lines") != first
+    assert_only_own_markup(app)
+    assert "By integrated gradients" in said(app, "reading_words")
+    assert LABEL.of(shown_view(app)) == 2
+
+
+def test_words_have_their_labels_under_them() -> None:
+    app = shown(opened(TOKENS))
+    assert said(app).startswith("In A, the model finds")
+    words = given(app, "labels_word_lines")["sides"][0]["words"]
+    assert [word["text"] for word in words] == ["I", "love", "my", "pet", "python"]
+    assert {word["tag"] for word in words} <= {"", "B-PER", "I-PER"}
+
+
+@pytest.mark.parametrize("model", [TEXT, TOKENS])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        Sentence(""),
+        Sentence("مرحبا بالعالم"),
+        Sentence("!"),
+        Sentence("a " * 700),
+        Sentence("x", ""),
+    ],
+)
+def test_any_sentence_has_labels_or_is_asked_for(model: str, sentence: Sentence) -> None:
+    app = shown(opened(model, sentence))
+    if not sentence.text:
+        assert "This sentence is empty" in plainly_said(app)
+        return
+    assert said(app)
+
+
+def test_an_empty_sentence_beside_others_has_no_words() -> None:
+    app = shown(opened(TEXT, Sentence(""), Sentence("A python slept")))
+    assert said(app).startswith("The model calls B")
+
+
+def test_a_model_without_a_head_says_why_and_how_to_get_one() -> None:
+    app = shown(DEFAULT)
+    text = plainly_said(app)
+    assert "gives no labels. Its checkpoint has no trained part (head)" in text
+    assert "CONTEXTLENS_MODEL_FOLDERS" in text
+    assert not app.get("plotly_chart")
+
+
+def test_an_untrained_head_is_named_and_gives_no_number() -> None:
+    app = shown(opened("folder:untrained"))
+    text = plainly_said(app)
+    assert "every bias of it is exactly 0, as before any training" in text
+    assert "The model calls" not in text
+    assert not app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("model", [BUNDLED_ID, TEXT, "someone/own-model", BUNDLED_ID + "@main"])
+def test_the_menu_has_the_page_for_a_model_of_ones_own(model: str) -> None:
+    names = [page.name for page in pages_for(model)]
+    assert ("labels" in names) == (BUNDLED_ID not in model)
+    if "labels" in names:
+        assert names.index("labels") == names.index("why") + 1
+    assert "labels" in [page.name for page in pages_for(model, "labels")]
+
+
+def test_links_lead_to_the_page_only_where_the_menu_has_it() -> None:
+    for model, has_page in ((BUNDLED_ID, False), (TEXT, True)):
+        app = framed(replace(DEFAULT, model=model), "tokens")
+        links = [link.proto.label for link in app.sidebar.get("page_link")]
+        assert ("Labels" in links) == has_page
+
+
+def test_the_report_gets_the_picture_and_its_settings() -> None:
+    app = shown(opened(TEXT))
+    data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
+    (report,) = [one for one in data if one.get("formats") == ["report"]]
+    assert report["title"] == "Labels"
+    assert report["cells"]
