@@ -126,7 +126,7 @@ def test_the_listed_names_are_those_that_a_network_is_built_from(
 def test_a_published_modernbert_is_read_as_transformers_reads_it(
     tmp_path: Path, open_with: Callable[..., EncoderService]
 ) -> None:
-    """Its config.json and its weights' names are those of 2024; its heads are left out."""
+    """Its config.json and its weights' names are those of 2024; its head is read, too."""
     folder = build("modernbert-masked-words", tmp_path / "model")
     service, oracle = open_with(model_folder=tmp_path), Oracle(folder, 64)
     card = service.load("folder:model")
@@ -136,7 +136,7 @@ def test_a_published_modernbert_is_read_as_transformers_reads_it(
     np.testing.assert_allclose(encoding.hidden, plain_run.hidden, rtol=0, atol=1e-5)
     np.testing.assert_allclose(encoding.attentions, plain_run.attentions, rtol=0, atol=1e-5)
     assert (card.local_layers, card.window) == ((2,), 4)
-    assert card.left_out == ("decoder", "head")
+    assert (card.left_out, card.provenance.token_head.state) == ((), "trained")
     plain = oracle.model
     assert plain.config.layer_types == ["full_attention", "sliding_attention", "full_attention"]
     rotation = plain.config.rope_parameters

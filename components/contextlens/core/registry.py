@@ -103,6 +103,12 @@ PRESETS: tuple[ModelSpec, ...] = (
         1112,
         purpose="languages",
     ),
+    _preset(
+        "answerdotai/ModernBERT-base",
+        "A BERT of 2024: 22 layers, texts of up to 8,192 tokens; it predicts hidden words.",
+        599,
+        purpose="long",
+    ),
     _preset("distilbert/distilbert-base-uncased", "BERT distilled to 6 layers.", 268),
     _preset("FacebookAI/roberta-base", "BERT trained longer; it can spell any character.", 499),
     _preset("google-bert/bert-base-cased", "BERT, case-sensitive.", 436),

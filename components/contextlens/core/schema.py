@@ -440,7 +440,7 @@ Intervention = SwitchOff | Block | Patch | Average
 Source = Literal["bundled", "hub", "folder"]
 Obstacle = Literal["", "adapter", "link"]
 """What a folder is that cannot be loaded: a LoRA adapter, or a link to a folder elsewhere."""
-Purpose = Literal["", "words", "sentences", "search", "languages"]
+Purpose = Literal["", "words", "sentences", "search", "languages", "long"]
 """What an offered model is the first choice for; "" for none."""
 
 

@@ -23,6 +23,7 @@ EXPECTED_PRESETS = [
     "sentence-transformers/all-mpnet-base-v2",
     "BAAI/bge-small-en-v1.5",
     "intfloat/multilingual-e5-base",
+    "answerdotai/ModernBERT-base",
     "distilbert/distilbert-base-uncased",
     "FacebookAI/roberta-base",
     "google-bert/bert-base-cased",

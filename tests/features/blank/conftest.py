@@ -13,9 +13,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForPreTraini
 
 from contextlens.core import EncoderService
 from contextlens.ui.state.view import Sentence, ViewState
-from tests.support.tiny_models import build
-
-FAMILIES = ("bert", "distilbert", "roberta", "xlm-roberta", "mpnet", "albert", "electra")
+from tests.support.tiny_models import FAMILIES, build
 
 
 @pytest.fixture(scope="session")

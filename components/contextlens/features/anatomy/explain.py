@@ -43,6 +43,7 @@ QUOTED_MILLIONS: Mapping[str, float] = MappingProxyType(
         "sentence-transformers/all-mpnet-base-v2": 110,
         "BAAI/bge-small-en-v1.5": 33,
         "intfloat/multilingual-e5-base": 278,
+        "answerdotai/ModernBERT-base": 149,
     }
 )
 """The millions of parameters that are usually quoted for a preset."""
