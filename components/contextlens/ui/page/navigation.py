@@ -10,9 +10,8 @@ from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
 from contextlens.content.language import say
-from contextlens.core.errors import ContextlensError
+from contextlens.core.registry import BUNDLED_ID, PRESETS
 from contextlens.ui.state import session
-from contextlens.ui.state.services import service
 from contextlens.ui.state.view import ViewState
 
 _PAGES = "pages"
@@ -28,7 +27,7 @@ class PageRow:
     name: str
     icon: str
     section: str
-    needs_own_model: bool = False  # the menu has it only for a model that nobody is offered
+    needs_own_model: bool = False  # the menu has it only for a model of one's own
 
     @property
     def title(self) -> str:
@@ -78,13 +77,9 @@ def row(name: str) -> PageRow:
 def pages_for(model: str, current: str = "") -> Sequence[PageRow]:
     """Return the pages that the menu has for a model, and the current one, which an address opens.
 
-    A model of one's own is in a folder, or is no model that everyone is offered.
+    A model of one's own is neither the included one nor a preset.
     """
-    try:
-        offered = {spec.id for spec in service().models() if spec.source != "folder"}
-    except ContextlensError:  # the page says so
-        offered = {model}
-    is_own = model not in offered and model.partition("@")[0] not in offered
+    is_own = model.partition("@")[0] not in {BUNDLED_ID, *(spec.id for spec in PRESETS)}
     return [page for page in PAGES if is_own or not page.needs_own_model or page.name == current]
 
 
