@@ -282,6 +282,19 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
     yield from [title, *claims, *sure, *notes]
 
 
+WORDS_ALONE = {f"{PAGE}.title.one", f"{PAGE}.focus.only"}
+"""What is said where only words are added, as in ModernBERT."""
+
+
+def test_a_sum_of_words_alone_says_that_it_is_one(tiny_service: EncoderService) -> None:
+    embedding = sum_of(replace(DEFAULT, model="folder:modernbert"), tiny_service)
+    title, (only, *cautions) = embedding.title(), embedding.claims()
+    assert {title.key, only.key} == WORDS_ALONE
+    assert str(title).endswith("= word")
+    assert [each.key for each in cautions] == [f"{PAGE}.caution"]
+    assert f"{PAGE}.removed" not in [each.key for each in embedding.sure()]
+
+
 APART = ("same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
          "learned_note", "starts")  # fmt: skip
 """Sentences that the tests of the closer looks reach."""
@@ -294,6 +307,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     keys = keys_of(partial(check_sum, sum_of(DEFAULT, service)), 2000)
     names = ("word", "position", "segment")
     keys |= {f"{PAGE}.{table}.{name}" for table in ("share", "row") for name in names}
+    keys |= WORDS_ALONE
     assert not [key for key in unreached(PAGE, keys) if key.split(".")[1] not in APART]
 
 
