@@ -18,6 +18,7 @@ from transformers import (
     AutoTokenizer,
     pipeline,
 )
+from transformers.initialization import no_tie_weights
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.cache import ByteCache, CachedService
@@ -258,6 +259,20 @@ def test_a_decoder_of_its_own_is_used_where_the_config_says_so(
     change_json(folder / "config.json", tie_word_embeddings=True)  # both stored, and different
     (again,) = open_with(model_folder=tmp_path).predict_tokens("folder:model", TEXTS[:1], [[2]])
     np.testing.assert_allclose(again.best, found.best, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
+def test_a_head_is_found_while_another_model_is_loaded(
+    family: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    build(family, tmp_path / family, head="MaskedLM")
+    service = open_with(model_folder=tmp_path)
+    service.load(BUNDLED_ID)
+    with no_tie_weights():  # as `from_pretrained` leaves the class meanwhile, for all threads
+        card = service.load(f"folder:{family}")
+    assert card.provenance.token_head.state == "trained"
+    assert card.left_out == ()
+    assert service.vocabulary(card.id).mask_id is not None
 
 
 # Bad input

@@ -5,34 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForPreTraining
 
 from contextlens.core import EncoderService
 from contextlens.ui.state.view import Sentence, ViewState
 from tests.support.tiny_models import FAMILIES, build
-
-
-@pytest.fixture(scope="session")
-def masked_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one tiny masked-language model for each family, named after it."""
-    root = tmp_path_factory.mktemp("masked")
-    for family in FAMILIES:
-        build(family, root / family, head="MaskedLM")
-    build("bert", root / "no-head")
-    return root
-
-
-@pytest.fixture(scope="session")
-def masked_service(masked_root: Path, open_with: Callable[..., EncoderService]) -> EncoderService:
-    """A service that knows these models as "folder:bert" and so on."""
-    return open_with(model_folder=masked_root)
-
-
-# --- Closer looks: also with a head for the next sentence, and for long texts
 
 BOTH = "bert-both-heads"
 """A BERT with heads for hidden words and for the next sentence, as published."""
@@ -41,33 +19,24 @@ LONG = "roberta-long"
 
 
 @pytest.fixture(scope="session")
-def head_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tiny model of each family that predicts hidden words, `BOTH` and `LONG`."""
-    root = tmp_path_factory.mktemp("heads")
+def masked_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one tiny masked-language model for each family, `BOTH`, `LONG`, and no head."""
+    root = tmp_path_factory.mktemp("masked")
     for family in FAMILIES:
-        with_heads(AutoModelForMaskedLM, build(family, root / family))
-    with_heads(AutoModelForPreTraining, build("bert", root / BOTH))
-    with_heads(AutoModelForMaskedLM, build("roberta", root / LONG, max_position_embeddings=514))
+        build(family, root / family, head="MaskedLM")
+    build("bert", root / "no-head")
+    build("bert", root / BOTH, head="PreTraining")
+    build("roberta", root / LONG, head="MaskedLM", max_position_embeddings=514)
     settings = root / LONG / "tokenizer_config.json"
     written = {**json.loads(settings.read_text(encoding="utf-8")), "model_max_length": 512}
     settings.write_text(json.dumps(written), encoding="utf-8")
     return root
 
 
-@torch.no_grad()
-def with_heads(cls: Any, folder: Path) -> None:
-    """Replace a model in its folder by a random one with heads that look trained."""
-    model = cls.from_config(AutoConfig.from_pretrained(folder))
-    generator = torch.Generator().manual_seed(1)
-    for value in model.parameters():
-        value.add_(0.3 * torch.randn(value.shape, generator=generator))
-    model.save_pretrained(folder)
-
-
 @pytest.fixture(scope="session")
-def head_service(open_with: Callable[..., EncoderService], head_root: Path) -> EncoderService:
-    """A service that knows the models with heads as "folder:bert" and so on."""
-    return open_with(model_folder=head_root)
+def masked_service(masked_root: Path, open_with: Callable[..., EncoderService]) -> EncoderService:
+    """A service that knows these models as "folder:bert" and so on."""
+    return open_with(model_folder=masked_root)
 
 
 @pytest.fixture(scope="session")

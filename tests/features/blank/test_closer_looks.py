@@ -31,8 +31,8 @@ TWO = ("A python slept under the lamp.", "Its owner wrote a program.")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _app(tmp_path_factory: pytest.TempPathFactory, head_root: Path) -> Iterator[None]:
-    with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(head_root)):
+def _app(tmp_path_factory: pytest.TempPathFactory, masked_root: Path) -> Iterator[None]:
+    with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(masked_root)):
         yield
 
 

@@ -27,18 +27,18 @@ def answered(view: ViewState, service: EncoderService) -> NextSentence:
 
 @pytest.mark.parametrize("second", [TWO[1], *AWKWARD.values(), "the bank " * 100])
 def test_the_numbers_are_those_of_transformers_alone(
-    second: str, head_service: EncoderService, head_root: Path, view_of: ViewOf
+    second: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf
 ) -> None:
-    result = answered(view_of(TWO[0], second), head_service)
-    expected = run_alone(result.snippet(), head_root)["follows"]
+    result = answered(view_of(TWO[0], second), masked_service)
+    expected = run_alone(result.snippet(), masked_root)["follows"]
     np.testing.assert_allclose(result.probabilities, expected, rtol=1e-5, atol=1e-6)
     assert [row["probability"] for row in result.rows()] == [*result.probabilities]
 
 
 def test_the_picture_has_both_orders_and_unrelated_pairs(
-    head_service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = answered(view_of(*TWO, "a third"), head_service)
+    result = answered(view_of(*TWO, "a third"), masked_service)
     (bars,) = result.figure().data
     assert [*bars.y] == ["A, then B", "B, then A", "unrelated, on average"]
     np.testing.assert_allclose(bars.x, [*result.probabilities, result.usual], atol=1e-5)
@@ -47,9 +47,9 @@ def test_the_picture_has_both_orders_and_unrelated_pairs(
 
 
 def test_every_verdict_is_what_the_numbers_show_and_no_sentence_is_dead(
-    head_service: EncoderService, service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = answered(view_of(*TWO), head_service)
+    result = answered(view_of(*TWO), masked_service)
     keys = set()
     for forward in (0.001, 0.5, 0.51, 0.999):
         for unrelated in ((0.1, 0.2, 0.9), (0.9, 0.6, 0.1)):
@@ -60,16 +60,16 @@ def test_every_verdict_is_what_the_numbers_show_and_no_sentence_is_dead(
             assert caution.numbers["n"] == sum(value > 0.5 for value in unrelated)
             assert caution.key.endswith("often" if unrelated[1] > 0.5 else "seldom")
     for view in (view_of(TWO[0]), view_of(TWO[0], " ")):
-        keys |= read(answered(view, head_service).claims())
+        keys |= read(answered(view, masked_service).claims())
     keys |= read(answered(DEFAULT, service).claims())
     for second in ("🐍", "the bank " * 70):
-        keys |= read(answered(view_of(*TWO[:1], second, pairs=["pair"]), head_service).notes())
+        keys |= read(answered(view_of(*TWO[:1], second, pairs=["pair"]), masked_service).notes())
     texts = {f"blank.next_sentence.{name}" for name in ("alt", "axis", "order", "usual")}
     assert not unreached("blank.next_sentence", keys | texts)
 
 
-def test_sentences_are_read_whole(head_service: EncoderService, view_of: ViewOf) -> None:
-    result = answered(view_of(*TWO), head_service)
+def test_sentences_are_read_whole(masked_service: EncoderService, view_of: ViewOf) -> None:
+    result = answered(view_of(*TWO), masked_service)
     result = replace(result, probabilities=(0.987, 0.999), unrelated=(0.9,) * 36 + (0.1,) * 4)
     assert [*map(str, result.claims())] == [
         "Yes: to the model, B could follow A, with a probability of **99%**.",
@@ -81,9 +81,9 @@ def test_sentences_are_read_whole(head_service: EncoderService, view_of: ViewOf)
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
 def test_a_model_without_the_head_is_refused_in_words(
-    family: str, head_service: EncoderService, view_of: ViewOf
+    family: str, masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = answered(view_of(*TWO, family=family), head_service)
+    result = answered(view_of(*TWO, family=family), masked_service)
     assert [claim.key for claim in result.claims()] == ["blank.next_sentence.absent"]
     assert result.figure() is None
     assert not result.rows()
@@ -94,17 +94,17 @@ def test_a_model_without_the_head_is_refused_in_words(
 
 @pytest.mark.parametrize("texts", [("",), ("python",), ("", "python"), ("python", "  ")])
 def test_two_sentences_are_needed(
-    texts: tuple[str, ...], head_service: EncoderService, view_of: ViewOf
+    texts: tuple[str, ...], masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = answered(view_of(*texts), head_service)
+    result = answered(view_of(*texts), masked_service)
     (claim,) = result.claims()
     assert claim.key == f"blank.next_sentence.{'empty' if len(texts) > 1 else 'alone'}"
     assert result.title() == ""
 
 
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED)
-def test_any_text_is_judged(text: str, head_service: EncoderService, view_of: ViewOf) -> None:
-    result = answered(view_of(text, TWO[1], family=BOTH), head_service)
+def test_any_text_is_judged(text: str, masked_service: EncoderService, view_of: ViewOf) -> None:
+    result = answered(view_of(text, TWO[1], family=BOTH), masked_service)
     assert read([*result.claims(), *result.sure(), *result.notes()])
     is_blank = text in (TYPED["only NUL"], TYPED["zero width"]) or not text.strip()
     assert (result.figure() is None) == is_blank

@@ -67,11 +67,11 @@ def result_of(*sentences: SentenceSurprise) -> Surprise:
 
 @pytest.mark.parametrize("family", [*FAMILIES, BOTH])
 def test_the_numbers_are_those_of_transformers_alone(
-    family: str, head_service: EncoderService, head_root: Path, view_of: ViewOf
+    family: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf
 ) -> None:
     view = view_of(SLEPT, "The bank 🐍 lends [MASK] مرحبا.", "", family=family)
-    result = measured(view, head_service)
-    names = run_alone(result.snippet(), head_root)
+    result = measured(view, masked_service)
+    names = run_alone(result.snippet(), masked_root)
     for one in result.sentences:
         expected = names["surprise"][one.letter]
         assert [token.position for token in one.tokens] == list(expected)
@@ -83,17 +83,17 @@ def test_the_numbers_are_those_of_transformers_alone(
 
 @pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD)
 def test_the_snippet_reads_any_text(
-    text: str, head_service: EncoderService, head_root: Path, view_of: ViewOf
+    text: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf
 ) -> None:
-    result = measured(view_of(text, family="roberta"), head_service)
-    names = run_alone(result.snippet(), head_root)
+    result = measured(view_of(text, family="roberta"), masked_service)
+    names = run_alone(result.snippet(), masked_root)
     assert [token.position for token in result.sentences[0].tokens] == list(names["surprise"]["A"])
 
 
 def test_sums_and_means_follow_from_the_tokens(
-    head_service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    (one,) = measured(view_of(SLEPT), head_service).sentences
+    (one,) = measured(view_of(SLEPT), masked_service).sentences
     assert [word.label for word in one.words] == [
         *("A", "python", "slept", "under", "the", "lamp", ",", "unbelievable", "!")
     ]
@@ -111,19 +111,21 @@ def test_sums_and_means_follow_from_the_tokens(
 
 
 def test_the_model_own_guess_has_rank_one_and_is_listed_first(
-    head_service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, view_of: ViewOf
 ) -> None:
     view = view_of("a python slept")
-    guess = measured(view, head_service).sentences[0].tokens[1].guesses[0]
-    again = measured(view_of(f"a {guess[0].removeprefix('##')} slept"), head_service)
+    guess = measured(view, masked_service).sentences[0].tokens[1].guesses[0]
+    again = measured(view_of(f"a {guess[0].removeprefix('##')} slept"), masked_service)
     same = [token for token in again.sentences[0].tokens if token.label == guess[0]]
     for token in same:
         assert token.rank == 1
         assert 2**-token.bits == pytest.approx(guess[1], rel=1e-4)
 
 
-def test_what_cannot_be_read_is_not_measured(head_service: EncoderService, view_of: ViewOf) -> None:
-    result = measured(view_of("a python 🐍 slept [MASK]."), head_service)
+def test_what_cannot_be_read_is_not_measured(
+    masked_service: EncoderService, view_of: ViewOf
+) -> None:
+    result = measured(view_of("a python 🐍 slept [MASK]."), masked_service)
     (one,) = result.sentences
     assert {word.label for word in one.words if word.bits is None} == {"🐍", "[MASK]"}
     assert one.n_unknown == 1
@@ -139,16 +141,16 @@ def test_what_cannot_be_read_is_not_measured(head_service: EncoderService, view_
     ids=["512 tokens", "one endless word"],
 )
 def test_only_the_beginning_of_a_long_text_is_read(
-    text: str, start: str, head_service: EncoderService, head_root: Path, view_of: ViewOf
+    text: str, start: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf
 ) -> None:
-    result = measured(view_of(text, family=LONG), head_service)
+    result = measured(view_of(text, family=LONG), masked_service)
     (one,) = result.sentences
     assert one.text.startswith(start)
     assert 100 < len(one.tokens) <= MAX_TOKENS
     assert text.startswith(one.text)
     assert [note.key for note in result.notes()] == ["blank.surprise.note.cut"]
     assert result.notes()[0].numbers["n"] == len(one.tokens)
-    names = run_alone(result.snippet(), head_root)
+    names = run_alone(result.snippet(), masked_root)
     assert one.log_likelihood == pytest.approx(names["log_likelihood"]["A"], rel=1e-5)
 
 
@@ -158,19 +160,19 @@ def test_a_model_without_a_head_is_refused(service: EncoderService) -> None:
 
 
 def test_the_job_counts_readings_and_has_the_same_result(
-    head_service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, view_of: ViewOf
 ) -> None:
     view, reports = view_of(SLEPT, LENDS), []
-    card = head_service.load(view.model)
-    job = task(view, head_service, card, token_seconds=0.01)
+    card = masked_service.load(view.model)
+    job = task(view, masked_service, card, token_seconds=0.01)
     result = job.work(lambda *report: reports.append(report))
     assert [share for _, share in reports] == sorted(share for _, share in reports)
     assert reports[-1][1] == 1.0
-    assert result.rows() == measured(view, head_service).rows()
-    n = [tokens.n_tokens for tokens in head_service.tokenize(view.model, [SLEPT, LENDS])]
+    assert result.rows() == measured(view, masked_service).rows()
+    n = [tokens.n_tokens for tokens in masked_service.tokenize(view.model, [SLEPT, LENDS])]
     assert job.size == pytest.approx(0.01 * (n[0] ** 2 + n[1] ** 2))
     for other in (view_of(SLEPT), view_of(SLEPT, LENDS, pairs=["a pair"])):
-        assert task(other, head_service, card, token_seconds=1.0).key != job.key
+        assert task(other, masked_service, card, token_seconds=1.0).key != job.key
 
 
 # --- The words
@@ -269,9 +271,9 @@ def test_a_chance_is_said_as_people_say_it(bits: float, words: str) -> None:
 
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED)
 def test_any_text_is_measured_drawn_and_stored(
-    text: str, head_service: EncoderService, view_of: ViewOf
+    text: str, masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = measured(view_of(text, LENDS, pairs=[None, "and a pair"]), head_service)
+    result = measured(view_of(text, LENDS, pairs=[None, "and a pair"]), masked_service)
     assert read(spoken(result))
     drawn = result.figure()
     assert drawn is not None
@@ -282,8 +284,8 @@ def test_any_text_is_measured_drawn_and_stored(
     assert result.passport is not None
 
 
-def test_a_view_without_a_word_says_so(head_service: EncoderService, view_of: ViewOf) -> None:
-    result = measured(view_of("", "  "), head_service)
+def test_a_view_without_a_word_says_so(masked_service: EncoderService, view_of: ViewOf) -> None:
+    result = measured(view_of("", "  "), masked_service)
     assert [claim.key for claim in spoken(result)] == [
         "blank.surprise.none",
         *["blank.surprise.note.empty"] * 2,
@@ -292,8 +294,8 @@ def test_a_view_without_a_word_says_so(head_service: EncoderService, view_of: Vi
     assert not result.rows()
 
 
-def test_one_token_has_no_context(head_service: EncoderService, view_of: ViewOf) -> None:
-    result = measured(view_of("python"), head_service)
+def test_one_token_has_no_context(masked_service: EncoderService, view_of: ViewOf) -> None:
+    result = measured(view_of("python"), masked_service)
     assert [claim.key for claim in result.notes()] == ["blank.surprise.note.alone"]
     assert result.claims()[0].key == "blank.surprise.only"
 
@@ -309,9 +311,9 @@ def tiles(result: Surprise) -> list[tuple[str, float | None]]:
 
 
 def test_the_picture_shows_each_word_with_its_surprise(
-    head_service: EncoderService, view_of: ViewOf
+    masked_service: EncoderService, view_of: ViewOf
 ) -> None:
-    result = measured(view_of(SLEPT, "a 🐍 slept"), head_service)
+    result = measured(view_of(SLEPT, "a 🐍 slept"), masked_service)
     words = [word for one in result.sentences for word in one.words]
     assert [label for label, _ in tiles(result)] == [word.label for word in words]
     for (_, value), word in zip(tiles(result), words, strict=True):
@@ -327,8 +329,10 @@ def test_the_picture_shows_each_word_with_its_surprise(
     assert "not measured" in hovers[-2]
 
 
-def test_lines_fit_and_arabic_runs_leftwards(head_service: EncoderService, view_of: ViewOf) -> None:
-    result = measured(view_of("say hello " * 20, "مرحبا يا عالم", family="roberta"), head_service)
+def test_lines_fit_and_arabic_runs_leftwards(
+    masked_service: EncoderService, view_of: ViewOf
+) -> None:
+    result = measured(view_of("say hello " * 20, "مرحبا يا عالم", family="roberta"), masked_service)
     for line in result.figure().data[:-1]:
         assert all(np.diff(line.x) > 0)
         assert 0 <= min(line.x) < max(line.x) <= 285

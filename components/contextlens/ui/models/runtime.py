@@ -101,7 +101,7 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
 def notes(card: ModelCard) -> list[Claim]:
     """Return remarks on parts of a model's files that pages do not show or that do not fit."""
     claims, n_tokens, n_rows = [], card.tokenizer_size, card.vocabulary_size
-    if card.left_out and not card.labels.names:  # Labels shows what gives them
+    if card.left_out:
         names = escape(", ".join(card.left_out))
         claims.append(claim("frame.model.head", n=len(card.left_out), names=names))
     if n_tokens > n_rows or n_rows - n_tokens >= _SPARE_ROWS:
