@@ -23,6 +23,7 @@ from transformers.initialization import no_tie_weights
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.cache import ByteCache, CachedService
 from contextlens.core.errors import RequestError
+from contextlens.core.hub.local import cached
 from contextlens.core.remote.service import RemoteService
 from contextlens.core.schema import TokenPredictions
 from contextlens.serving.api import create_app
@@ -32,6 +33,7 @@ from tests.support.tiny_models import FAMILIES, build
 
 TEXTS = ["I love my pet python", "The bank lends money to her, and he pays.", "Rain."]
 POSITIONS = [[2, 4], [3], [1]]
+BERT = "google-bert/bert-base-uncased"
 ARRAYS = ("best", "written", "written_ranks", "candidates", "candidate_ranks")
 
 
@@ -97,6 +99,16 @@ def test_every_familys_head_predicts_what_transformers_predicts(
     for text, positions, one in zip(TEXTS, POSITIONS, found, strict=True):
         assert (one.tokens.text, one.positions, one.is_masked) == (text, tuple(positions), masked)
         assert_right(one, *oracle(root / family, text, positions, masked=masked), [7, 5])
+
+
+@pytest.mark.skipif(cached(BERT) is None, reason="bert-base-uncased is not in the hub cache")
+def test_bert_names_the_capital_of_france(open_with: Callable[..., EncoderService]) -> None:
+    service = open_with()
+    text = "The capital of France is [MASK]."
+    paris = service.tokenize(BERT, ["Paris"])[0].token_ids[1]
+    (found,) = service.predict_tokens(BERT, [text], [[6]], masked=False)
+    assert found.tokens.tokens[6] == "[MASK]"
+    assert found.best_ids[-1, 0, 0] == paris
 
 
 def test_predictions_are_the_same_wherever_they_come_from(
