@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import ast
+import os
 import re
+import shutil
 import string
+import subprocess
+import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,15 @@ from contextlens.content import language
 from contextlens.content.glossary import explained, unmarked
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape
+from contextlens.core.families import FAMILIES
+from contextlens.features.corpora import page as corpora
+from contextlens.features.pairs.pair_file import MEANINGS, WAYS
+from contextlens.features.sentences.controls import TESTS
+from contextlens.features.sentences.vectors import POOLINGS
+from contextlens.features.tokens.examples import TOKEN_EXAMPLES
+from contextlens.features.why.controls import LOOK
+from contextlens.proof.benchmarks import BENCHMARKS
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.controls import Control
 
 ROOT = Path(__file__).parents[2] / "components" / "contextlens"
@@ -51,34 +63,118 @@ def test_each_sentence_is_named_in_the_code() -> None:
 
 
 @pytest.mark.slow
-def test_each_key_in_the_code_has_a_sentence() -> None:
-    """A literal key is there; of one with gaps, one that has something in their place is."""
-    keys = [*(key for key, _ in EVERY), "glossary"]
-    known = "\n".join({key.rsplit(".", n)[0] for key in keys for n in range(key.count(".") + 1)})
-    missing = [
-        f"{path.name}:{call.lineno}"
-        for path in (*ROOT.rglob("*.py"), *(ROOT.parents[1] / "pages").glob("*.py"))
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id in {"say", "claim", "table"}
-        and call.args
-        and (pattern := key_pattern(call.args[0]))
-        and not re.search(f"^{pattern}$", known, re.MULTILINE)
+def test_mypy_finds_keys_that_no_sentence_has(tmp_path: Path) -> None:
+    """In f-strings too, with each combination of what their gaps may be; of `KEYS`, as marked."""
+    package = tmp_path / "contextlens"  # without what the real one imports
+    package.mkdir()
+    (package / "__init__.py").touch()
+    shutil.copytree(ROOT / "content", package / "content")
+    (tmp_path / "keys.py").write_text(KEYS, encoding="utf-8")
+    options = ["--cache-dir", str(tmp_path / "cache"), "--num-workers", "0"]
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(tmp_path / "keys.py")],
+        cwd=ROOT.parents[1],
+        env={**os.environ, "MYPYPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = re.findall(r"keys\.py:(\d+): error: (.*)  \[sentence-key\]", result.stdout)
+    marked = [
+        (str(i + 1), message)
+        for i, line in enumerate(KEYS.splitlines())
+        if (message := line.partition("  # ")[2])
     ]
-    assert not missing
+    assert found == marked, result.stdout + result.stderr
 
 
-def key_pattern(argument: ast.expr) -> str:
-    """A regular expression for the keys that a call may mean; "" if it gets the key elsewhere."""
-    if isinstance(argument, ast.Constant):
-        return re.escape(str(argument.value))
-    if isinstance(argument, ast.JoinedStr):
-        parts = (
-            re.escape(v.value) if isinstance(v, ast.Constant) else ".+" for v in argument.values
+KEYS = """
+from enum import StrEnum
+from typing import Literal
+
+from contextlens.content.language import claim, say, table
+
+
+class Fit(StrEnum):
+    ABOVE = "above"
+    BENEATH = "beneath"
+
+
+def given(n: int, side: Literal["above", "below"], to: Literal["above", "left"], fit: Fit) -> None:
+    say("ruler.above")
+    say("ruler.left")  # english.toml has no sentence "ruler.left"
+    say("ruler.fits")  # english.toml has no sentence "ruler.fits"
+    table("ruler.fits")
+    table("ruler.above")  # english.toml has no table "ruler.above"
+    claim(f"ruler.{side}")
+    claim(f"ruler.fits.{side}" if n else "ruler.left")  # english.toml has no sentence "ruler.left"
+    claim(f"ruler.{to}")  # english.toml has no sentence "ruler.left"
+    claim(f"ruler.{fit}")  # english.toml has no sentence "ruler.beneath"
+    claim(f"{'ruler' if n else 'rule'}.above")  # english.toml has no sentence "rule.above"
+    claim(f"ruler.{side!s}")  # A key, or a gap in it, may be any str
+
+
+def named(n: int, text: str) -> None:
+    case = "above" if n else "below"
+    say(f"ruler.{case}")
+    if n > 2:
+        case = "within" if n > 3 else case
+    key = f"ruler.{case}"
+    say(key)
+    for part in ("above", "left"):
+        say(f"ruler.{part}")  # english.toml has no sentence "ruler.left"
+    say(f"ruler.{('above', 'left')[n]}")  # english.toml has no sentence "ruler.left"
+    places = {0: "within", 1: "above"}
+    say(f"ruler.{ {0: 'within', 1: 'left'}[n]}")  # english.toml has no sentence "ruler.left"
+    say(f"ruler.{text if text in ('above', 'below') else 'within'}")
+    say(text)  # A key, or a gap in it, may be any str
+    say(f"ruler.{text}")  # A key, or a gap in it, may be any str
+    say(f"ruler.{places[n]}")  # A key, or a gap in it, may be any str
+    end = "a"
+    end += text
+    say(f"ruler.{end}")  # A key, or a gap in it, may be any str
+    other = text if n else "above"
+    say(f"ruler.{other}")  # A key, or a gap in it, may be any str
+"""
+
+
+TABLES: dict[str, Iterable[str]] = {
+    "corpora.roles": {role for roles in corpora._ROLES.values() for role in roles},
+    "corpora.ways": corpora._ROLES,
+    "embedding_layer.family": FAMILIES,
+    "embedding_layer.head": ("word", "position", "segment", "sum", "LayerNorm", "layer 0"),
+    "frame.note": [page.name for page in PAGES],
+    "page.question": [page.name for page in PAGES],
+    "page.title": [page.name for page in PAGES],
+    "pairs.kinds": ("score", "names"),
+    "pairs.meanings": MEANINGS,
+    "pairs.roles": {role for roles in WAYS.values() for role in roles},
+    "pairs.ways": WAYS,
+    "proof.benchmark": BENCHMARKS,
+    "proof.check": BENCHMARKS,
+    "sentences.label": TESTS,
+    "sentences.pooling": POOLINGS,
+    "sentences.subject": POOLINGS,
+    "sentences.title": POOLINGS,
+    "tokens.change": ("spaces", "dropped", "capitals", "accents", "other"),
+    "tokens.example": [example.key for example in TOKEN_EXAMPLES],
+    "why.limits": LOOK.options,
+    "why.work": LOOK.options,
+}
+"""The names by which the code looks something up in a table, which mypy does not see."""
+
+
+def test_a_table_has_all_names_that_the_code_looks_up() -> None:
+    looked_up = {
+        key
+        for path in ROOT.rglob("*.py")
+        for key in re.findall(
+            r'\btable\("([a-z_.]+)"\)(?:\[[^"\]]|\.__getitem__)', path.read_text(encoding="utf-8")
         )
-        return "".join(parts)
-    return ""
+    }
+    assert looked_up == TABLES.keys()
+    missing = {key: set(names) - language.table(key).keys() for key, names in TABLES.items()}
+    assert not any(missing.values()), missing
 
 
 def test_a_gap_has_a_name_and_no_sentence_is_long() -> None:

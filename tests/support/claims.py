@@ -39,7 +39,8 @@ def _is_named(key: str, code: str) -> bool:
     """True if code has the key, without "one" and "several", or all of it but its last part."""
     whole = key.removesuffix(".one").removesuffix(".several")
     parent = whole.rpartition(".")[0]
-    return any(named in code for named in (f'"{whole}"', f"'{whole}'", f'"{parent}.{{'))
+    names = (f'"{whole}"', f"'{whole}'", f'"{parent}.{{', f'table("{parent}")[')
+    return any(name in code for name in names)
 
 
 def _whole_key(each: Claim) -> str:

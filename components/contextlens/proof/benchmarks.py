@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.words import word_vectors
-from contextlens.content.language import say
+from contextlens.content.language import say, table
 from contextlens.core.errors import CorpusError, RequestError
 from contextlens.core.recipe import pool
 from contextlens.core.schema import TEST, TRAIN, FloatArray, IntArray, ModelCard
@@ -275,12 +275,12 @@ class _Reader:
         cells = self._sheet.columns[title]
         return [self._words.setdefault((c or "").casefold(), 1 + len(self._words)) for c in cells]
 
-    def _wrong(self, part: str) -> CorpusError:
-        key = self._benchmark.key
+    def _wrong(self, part: Literal["texts", "marks", "label"]) -> CorpusError:
+        columns = table("proof.benchmark")[self._benchmark.key]["format"]
         return CorpusError(
             say(f"proof.error.{part}", name=named(self._sheet.name))
             + " "
-            + say("proof.error.format", format=say(f"proof.benchmark.{key}.format"))
+            + say("proof.error.format", format=columns)
         )
 
 
@@ -318,7 +318,7 @@ def measure(
     read = ~np.isnan(vectors[vector_ids]).any(axis=(1, 2))
     if (read & ~rows.train).sum() < _MIN_TESTED_ROWS:
         raise CorpusError(say("proof.error.not_read", least=_MIN_TESTED_ROWS))
-    on_step(say(f"proof.check.{benchmark.key}"), 0.97)
+    on_step(table("proof.check")[benchmark.key], 0.97)
     figure = _figure(benchmark, rows, vectors[vector_ids], read)
     n, published = int((read & ~rows.train).sum()), expected_figure(benchmark, card)
     measured = f"{figure:.4f}"

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.content.language import say
+from contextlens.content.language import say, table
 from contextlens.core import registry
 from contextlens.core.errors import CheckpointError, ContextlensError, RevisionError
 from contextlens.core.files import checksum_of
@@ -88,7 +88,7 @@ class Check:
     @property
     def name(self) -> str:
         """The check's name in plain words."""
-        return say(f"proof.check.{self.key}")
+        return str(table("proof.check")[self.key])
 
     @property
     def verdict(self) -> Verdict:
@@ -154,7 +154,7 @@ def ready_checks(
     ]
     checks = list[Check]()
     for i, (key, step) in enumerate(steps):
-        on_step(say(f"proof.check.{key}"), i / len(steps))
+        on_step(table("proof.check")[key], i / len(steps))
         try:
             checks.append(step())
         except (RevisionError, CheckpointError) as exc:  # its files are not what they were
@@ -289,8 +289,8 @@ class _Model:
             (tokens,) = self._service.tokenize(model=self._card.id, texts=[fact["text"]])
             words = self._service.word_rows(token_ids=tokens.token_ids, **self._of)
             pairs += _ends(words, fact["rows"])
-        for table, fact in (("position", "position_rows"), ("token_type", "segment_row")):
-            array = self._array(f"{table}_embeddings.weight")
+        for name, fact in (("position", "position_rows"), ("token_type", "segment_row")):
+            array = self._array(f"{name}_embeddings.weight")
             pairs += _ends(np.zeros((0, 0)) if array is None else array, _facts()[fact])
         return self._printed("bert_rows", pairs)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,12 @@ from contextlens.core.schema import Architecture, FloatArray, Parameter
 
 # --- The parts of a model
 
+PartKind = Literal[
+    "model", "embeddings", "word", "position", "segment", "layernorm", "projection",
+    "layer", "shared", "attention", "query", "key", "value", "qkv", "output", "relative",
+    "feed-forward", "widening", "narrowing", "pooler", "other",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Step:
@@ -26,7 +33,7 @@ class Step:
 
     key: str
     name: str
-    kind: str
+    kind: PartKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +44,14 @@ class Node:
         path: the keys of the steps down to it: "layer-1/attention/query"; "" for the whole model.
         name: its name within its parent: "Query".
         title: its full name: "Layer 1 › Attention › Query".
-        kind: the key of its explanation and of its colour: "query".
+        kind: the name of its explanation and of its colour.
         parameters: its parameters, in the model's own order.
     """
 
     path: str
     name: str
     title: str
-    kind: str
+    kind: PartKind
     children: tuple[Node, ...]
     parameters: tuple[Parameter, ...]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -46,6 +48,7 @@ from contextlens.features.anatomy.figures import (
 )
 from contextlens.features.anatomy.measures import (
     Node,
+    PartKind,
     WeightStatistics,
     comparison_row,
     n_values,
@@ -193,7 +196,7 @@ def _part(view: ViewState, anatomy: AnatomyView) -> None:
     _below(part)
 
 
-def _kind(part: Node) -> str:
+def _kind(part: Node) -> PartKind | Literal["one-segment"]:
     """The kind of explanation for a part; a segment table with a single row has its own."""
     single = part.kind == "segment" and part.parameters[0].shape[0] == 1
     return "one-segment" if single else part.kind

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contextlens.content.language import Claim, claim, table
+from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, quoted
 from contextlens.core.schema import Architecture, ModelCard
 from contextlens.features.anatomy.compute import PaddingRow
@@ -139,9 +139,9 @@ def absent_claims(tree: Node, architecture: Architecture, card: ModelCard | None
             reason = escape(card.provenance.pooler.reason)
             claims.append(claim("anatomy.absent.pooler", reason=reason))
         else:
-            families = table("anatomy.no_pooler")
-            family = architecture.family if architecture.family in families else "other"
-            claims.append(claim(f"anatomy.no_pooler.{family}"))
+            family = architecture.family
+            named = family if family in ("distilbert", "electra", "roberta") else "other"
+            claims.append(claim(f"anatomy.no_pooler.{named}"))
     if tree.find("embeddings/position") is None:
         claims.append(claim("anatomy.absent.position"))
     if tree.find("embeddings/segment") is None:

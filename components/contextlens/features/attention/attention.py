@@ -154,9 +154,8 @@ class AttentionView(Panel):
         top, labels = largest(grid.means()), [item.label for item in grid.columns]
         first = top.indices[0]
         name = occurrence(labels[first], grid.columns[first].positions[0], labels, _IN_TITLE)
-        verdict: str = top.verdict
-        if verdict in ("one", "several"):
-            verdict = selection.mean.preposition
+        to = selection.mean.preposition
+        verdict = top.verdict if top.verdict in ("alike", "faint") else to
         return claim(f"attention.title.{verdict}", Scope=selection.name, share=top.share, name=name)
 
     @property
@@ -166,8 +165,9 @@ class AttentionView(Panel):
 
     def verdict(self) -> JoinVerdict | None:
         """What the head has of the two chosen words; None for a mean of heads."""
-        if self.selection.mean is not None:
-            return None
+        return self._join() if self.selection.mean is None else None
+
+    def _join(self) -> JoinVerdict:
         strongest = float(self.navigator.joins.max())
         is_strongest = percent(self.share) == percent(strongest)
         if self.share >= max(MIN_SHARE, MIN_RATIO * self._even(self._column)):
@@ -176,16 +176,14 @@ class AttentionView(Panel):
 
     def headline(self) -> Claim:
         """What the head that is shown has of the two chosen words, or the finding of a mean."""
-        verdict, mean = self.verdict(), self.selection.mean
-        if mean is not None:
-            return self._mean_claim(mean.kind)
-        return claim(f"attention.join.{verdict}", **self._names())
+        if self.selection.mean is not None:
+            return self._mean_claim(self.selection.mean.kind)
+        return claim(f"attention.join.{self._join()}", **self._names())
 
     def claims(self) -> list[Claim]:
         """The share of the one chosen word in the other, and the head that has most of it."""
-        selection, kind = self.selection, "head"
-        if selection.mean is not None:
-            kind = selection.mean.kind
+        selection = self.selection
+        kind = "head" if selection.mean is None else selection.mean.kind
         claims = [
             claim(
                 f"attention.taken.{kind}",
@@ -303,7 +301,7 @@ class AttentionView(Panel):
         ]
         return "\n".join(lines) + "\n"
 
-    def _mean_claim(self, kind: str) -> Claim:
+    def _mean_claim(self, kind: Literal["mean", "rollout"]) -> Claim:
         columns, top = self.grid.columns, largest(self.grid.means())
         names = several(_names(columns, top.indices))
         even = self._even(columns[top.indices[0]])

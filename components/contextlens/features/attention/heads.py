@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -23,7 +24,8 @@ FORMULA = r"""
 $$H = -\frac{1}{n} \sum_{i} \sum_{j} A_{ij} \log_2 A_{ij}$$
 """.strip()
 
-HABITS = ("previous", "next", "first", "separators", "word", "entropy")
+HabitName = Literal["previous", "next", "first", "separators", "word"]
+HABITS: tuple[HabitName | Literal["entropy"], ...] = (*get_args(HabitName), "entropy")
 """The values of `habits`, in their order: five shares of attention, and the entropy in bits.
 
 previous, next: on that neighbour; first: on the first token ([CLS]); separators: on the other
@@ -184,18 +186,18 @@ class HeadMean:
         layers: the layers whose heads it combines, from a layer and the number of layers.
         script: lines of Python that define `attention`.
         script_heads: Python for the combined heads.
-        preposition: the last part of its title's key: "to" or "from".
-        verb: the name of the verb between two tokens: "takes_in" or "draws_on".
+        preposition: the last part of its title's key.
+        verb: the name of the verb between two tokens.
         sure: the details for engineers.
     """
 
-    kind: str
+    kind: Literal["mean", "rollout"]
     weights: Callable[[Heads, int], FloatArray]
     layers: Callable[[int, int], range]
     script: Sequence[str]
     script_heads: str
-    preposition: str = "to"
-    verb: str = "takes_in"
+    preposition: Literal["to", "from"] = "to"
+    verb: Literal["takes_in", "draws_on"] = "takes_in"
     sure: Callable[[], list[Claim]] = list
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ class Navigator:
     def texts(self) -> list[list[str]]:
         """For each layer and head, the value by which heads are sorted, in words."""
         key = f"attention.hover.{self._unit()}"
-        names = dict(zip(HABITS, self.selection.habit_names, strict=False))
+        names: dict[str, str] = dict(zip(HABITS, self.selection.habit_names, strict=False))
         name = self._pair_title() if self.sort == PAIR else names.get(self.sort, "")
         return [
             [say(key, name=name, value=value) for value in row] for row in self._values().tolist()
@@ -85,7 +86,7 @@ class Navigator:
     def _pair_title(self) -> str:
         return say("attention.habit.pair", one=self.names[0], other=self.names[1])
 
-    def _unit(self) -> str:
+    def _unit(self) -> Literal["entropy", "share"]:
         return "entropy" if self.sort in ("entropy", "focus") else "share"
 
     def _values(self) -> FloatArray:

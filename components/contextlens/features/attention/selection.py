@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from contextlens.content.language import Claim, claim, say
 from contextlens.core.schema import FloatArray, Tokens
-from contextlens.features.attention.heads import HABITS, HeadMean, Heads, separators
+from contextlens.features.attention.heads import HabitName, HeadMean, Heads, separators
 from contextlens.features.attention.rollout import ROLLOUT
 
 Scope = Literal["head", "layer", "all", "rollout"]
@@ -43,10 +43,10 @@ class Habit:
     """The largest share of a head's attention, and the share in an even spread.
 
     Attributes:
-        verdict: a name of `HABITS`, or "unclear" if no share stands out.
+        verdict: the name of the share, or "unclear" if none stands out.
     """
 
-    verdict: str
+    verdict: HabitName | Literal["unclear"]
     share: float
     even: float
 
@@ -69,8 +69,8 @@ class HeadSelection:
     scope: Scope
     layer: int
     head: int
-    shares: Mapping[str, float]
-    even: Mapping[str, float]
+    shares: Mapping[HabitName, float]
+    even: Mapping[HabitName, float]
     names: Mapping[str, str]
     trained: bool = True
 
@@ -82,7 +82,8 @@ class HeadSelection:
     @property
     def name(self) -> str:
         """The name of the heads that a mean or rollout covers."""
-        return say(f"attention.scope.{self.scope}", n=self.layer)
+        scope = "layer" if self.scope == "head" else self.scope
+        return say(f"attention.scope.{scope}", n=self.layer)
 
     @property
     def habit_names(self) -> list[str]:
@@ -104,11 +105,11 @@ class HeadSelection:
         best = max(clear or shares, key=shares.__getitem__)
         return Habit(best if clear else "unclear", shares[best], even[best])
 
-    def habit_claim(self, kind: str, named: Callable[[str], str]) -> Claim:
+    def habit_claim(self, kind: Literal["title", "head"], named: Callable[[str], str]) -> Claim:
         """A head's habit in words.
 
         Args:
-            kind: "title", or "head" for a sentence.
+            kind: a title, or a sentence on the head.
             named: escapes the name of a special token.
         """
         habit = self.habit()
@@ -155,14 +156,14 @@ def select(
 ) -> HeadSelection:
     """The selection of a scope at a (layer, head)."""
     layer, head = position
-    mean = MEANS.get(scope)
+    mean, shares = MEANS.get(scope), get_args(HabitName)
     others = [tokens.tokens[i] for i in separators(tokens)]
     return HeadSelection(
         scope=scope,
         layer=layer if mean is None else mean.layers(layer, len(heads.habits))[-1],
         head=head,
-        shares=dict(zip(HABITS[:-1], map(float, heads.habits[layer - 1, head]), strict=False)),
-        even=dict(zip(HABITS[:-1], map(float, heads.even), strict=False)),
+        shares=dict(zip(shares, map(float, heads.habits[layer - 1, head]), strict=False)),
+        even=dict(zip(shares, map(float, heads.even), strict=False)),
         names={"first": tokens.tokens[0], "separators": others[0] if others else ""},
         trained=trained,
     )

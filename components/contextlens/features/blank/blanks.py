@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from contextlens.features.blank.controls import (
     READ,
     REPLACE,
     WORD,
+    Read,
 )
 from contextlens.ui.state.view import (
     MAX_SENTENCES,
@@ -197,10 +199,10 @@ def blanked_sentences(
     ]
 
 
-def what_is_read(view: ViewState) -> str:
+def what_is_read(view: ViewState) -> Read:
     """Return what the model reads at the blanks; without another word, words are hidden."""
-    how = READ.of(view)
-    return HIDE if how == REPLACE and not WORD.of(view).strip() else how
+    how = cast(Read, READ.of(view))
+    return "hidden" if how == REPLACE and not WORD.of(view).strip() else how
 
 
 def _draft(view: ViewState, index: int, tokens: Tokens, vocabulary: Vocabulary) -> _Draft:

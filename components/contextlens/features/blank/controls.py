@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from contextlens.ui.state.controls import choice, text
 
 PAGE = "blank"
@@ -24,6 +26,7 @@ HIDDEN = text(PAGE, "hidden")
 """The hidden words of sentences in which other words than the chosen one are hidden: see
 `blanks.written_choice`."""
 
+Read = Literal["hidden", "written", "replaced"]
 HIDE, KEEP, REPLACE = "hidden", "written", "replaced"
 READ = choice(PAGE, "read", (HIDE, KEEP, REPLACE))
 """What the model reads at the blanks: the mask token, the word as written, or another word."""

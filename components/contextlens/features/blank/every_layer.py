@@ -69,7 +69,8 @@ class EveryLayer(Panel):
 
     def claims(self) -> list[Claim]:
         """Return from which layer on the final answer is first, and the way of the written word."""
-        case = {self.layers[0]: "always", self.layers[-1]: "last"}.get(self.first, "from")
+        case = "last" if self.first == self.layers[-1] else "from"
+        case = "always" if self.first == self.layers[0] else case
         place = self.answer.place
         where = "placed" if place else "alone"
         answer = quoted(self.names[0])

@@ -60,7 +60,7 @@ def has_head(card: ModelCard) -> bool:
 
 def without_head(view: ViewState, card: ModelCard) -> None:
     """Say why a model cannot fill in a blank, what the page shows, and offer models that can."""
-    reason = card.provenance.token_head.state
+    reason = "untrained" if card.provenance.token_head.state == "untrained" else "absent"
     kit.headline(
         say(f"blank.no_head.{reason}", model=escape(card.title)),
         say("blank.no_head.shows"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from contextlens.features.blank.controls import (
     N_BEST_OF_MANY,
     READ,
     WORD,
+    Read,
 )
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState, letter
@@ -38,6 +39,9 @@ _MASKS = ("[MASK]", "<mask>")  # as models of different families write a blank
 _EVEN = 1.05  # the largest ratio of two probabilities that are called about equal
 _MAX_TIMES = 1000
 _SPACE = "␣"
+
+
+BarKind = Literal["guess", "written", "read", "candidate"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Bar:
         log: its natural log-probability.
     """
 
-    kind: str
+    kind: BarKind
     token_id: int
     mark: str
     text: str
@@ -135,7 +139,7 @@ class Predictions(Panel):
     vocabulary: Vocabulary
     card: ModelCard
     layer: int
-    how: str
+    how: Read
     other: str
     lacks_word: bool = False
 
@@ -178,7 +182,7 @@ $p(v) / p(u)$: all other tokens cancel out.
     def _answer(self, sentence: BlankedSentence, blank: Blank, i: int, place: str) -> Answer:
         result = self.results[sentence.index]
         row = result.layers.index(self.layer)
-        kinds = {blank.read_id: "read", blank.written_id: "written"}
+        kinds: dict[int | None, BarKind] = {blank.read_id: "read", blank.written_id: "written"}
         guesses = tuple(
             self.bar(kinds.get(int(token_id), "guess"), blank, int(token_id), rank + 1, float(log))
             for rank, (token_id, log) in enumerate(
@@ -187,12 +191,15 @@ $p(v) / p(u)$: all other tokens cancel out.
         )
         known = {bar.token_id for bar in guesses}
 
-        def asked(kind: str, token_id: int) -> Bar:
+        def asked(kind: BarKind, token_id: int) -> Bar:
             at = self.ids.index(token_id)
             rank, log = result.candidate_ranks[row, i, at], result.candidates[row, i, at]
             return self.bar(kind, blank, token_id, int(rank), float(log))
 
-        others = (("written", blank.written_id), ("read", blank.read_id))
+        others: tuple[tuple[BarKind, int | None], ...] = (
+            ("written", blank.written_id),
+            ("read", blank.read_id),
+        )
         own = self.candidates.get((sentence.index, blank.position), ())
         return Answer(
             sentence=sentence,
@@ -208,7 +215,7 @@ $p(v) / p(u)$: all other tokens cancel out.
             place=place,
         )
 
-    def bar(self, kind: str, blank: Blank, token_id: int, rank: int, log: float) -> Bar:
+    def bar(self, kind: BarKind, blank: Blank, token_id: int, rank: int, log: float) -> Bar:
         """Return a token beside a blank, with the text that readers see."""
         mark, text = token_name(self.vocabulary, blank, token_id)
         return Bar(kind, token_id, mark, text, rank, log)
@@ -297,10 +304,10 @@ $p(v) / p(u)$: all other tokens cancel out.
             if candidate.token_id is None and (candidate.text,) not in seen:
                 seen.add((candidate.text,))
                 pieces = ", ".join(quoted(piece) for piece in candidate.pieces[:8])
-                case = "pieces" if candidate.pieces else "unknown"
-                case = "continuing" if candidate.pieces == (candidate.text,) else case
+                why = "pieces" if candidate.pieces else "unknown"
+                why = "continuing" if candidate.pieces == (candidate.text,) else why
                 word = quoted(candidate.text)
-                claims.append(claim(f"blank.note.candidate.{case}", word=word, pieces=pieces))
+                claims.append(claim(f"blank.note.candidate.{why}", word=word, pieces=pieces))
         for answer in self.answers():
             blank = answer.blank
             if blank.written and blank.written_id is None:

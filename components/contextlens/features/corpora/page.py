@@ -10,7 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import claim, say
+from contextlens.content.language import claim, say, table
 from contextlens.content.wording import escape, quoted, shortened
 from contextlens.core import ModelCard
 from contextlens.core.errors import AccessError, ContextlensError, CorpusError, ModelError
@@ -324,9 +324,9 @@ def adding_panel(view: ViewState) -> None:
 
 
 def _who_sees_it() -> str:
-    case = "here" if is_for_one() else "many"
-    case += "_cloud" if settings().corpora_uri is not None else ""
-    return say(f"corpora.privacy.{case}")
+    who = "here" if is_for_one() else "many"
+    where = "_cloud" if settings().corpora_uri is not None else ""
+    return say(f"corpora.privacy.{who}{where}")
 
 
 def await_model(view: ViewState) -> None:
@@ -390,12 +390,12 @@ def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
         say("corpora.adding.marked_by"),
         ways,
         ways.index(_way(now.marks)),
-        format_func=lambda way: say(f"corpora.ways.{way}"),
+        format_func=table("corpora.ways").__getitem__,
         key=f"{key}_{_way(now.marks)}_way",  # another menu once the guess is refused
     )
     marks = {}
     for place, role in zip(rest, _ROLES[way], strict=False):
-        column, label = "word" if role == _CHECK else role, say(f"corpora.roles.{role}")
+        column, label = "word" if role == _CHECK else role, table("corpora.roles")[role]
         current = getattr(now.marks, column)
         marks[column] = _column(place, label, others, current, f"{key}_{column}")
     return FileChoice(text, tuple(labels), split, MarkColumns(**marks))

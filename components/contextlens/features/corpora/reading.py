@@ -96,10 +96,11 @@ def indexed_with(about: About) -> str:
 
 def state_of(about: About, *, is_under_way: bool, share: float) -> str:
     """The state of a corpus in a few words; `share` is that of its texts that are read."""
-    case: str = about.state if about.state in {"done", "paused", "failed"} else "interrupted"
     if is_under_way:
         case = "pausing" if about.state == "paused" else "indexing"
-    return say(f"corpora.state.{case}", share=share)
+        return say(f"corpora.state.{case}", share=share)
+    state = about.state if about.state in ("done", "paused", "failed") else "interrupted"
+    return say(f"corpora.state.{state}", share=share)
 
 
 def model_note(about: About, service: EncoderService) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,7 @@ _DOWNLOADED = {
     "left_out_turned": "turned",
 }
 """From the ending of an array's name in the download to the attribute of `Contribution`."""
+_SUMMANDS: tuple[Literal["word", "position", "segment"], ...] = ("word", "position", "segment")
 _MAX_ROUNDING = 1e-5  # of layer 0, relative to its largest value (at least 1)
 _MAX_LABEL = 20  # characters of a token in the title
 
@@ -192,7 +193,9 @@ class EmbeddingSum(Panel):
             removed = claim("embedding_layer.removed", token=self._token(), shifts=_ranked(moved))
             claims.insert(0, removed)
         if constant := constant_parts(self.parts):
-            rows = ", ".join(say(f"embedding_layer.row.{name}") for name in constant)
+            rows = ", ".join(
+                say(f"embedding_layer.row.{name}") for name in _SUMMANDS if name in constant
+            )
             claims.append(claim("embedding_layer.constant", rows=rows, n_tokens=len(self.labels)))
         return claims
 
@@ -317,7 +320,7 @@ class EmbeddingSum(Panel):
         rounded = dict(zip(shares, adding_up(list(shares.values())), strict=True))
         if len(first) > 1:
             return claim("embedding_layer.focus.even", token=token, shares=_ranked(rounded))
-        top = list(shares)[first[0]]
+        top = next(name for name in _SUMMANDS if name == list(shares)[first[0]])
         others = _ranked({name: share for name, share in rounded.items() if name != top})
         return claim(f"embedding_layer.focus.{top}", token=token, share=rounded[top], others=others)
 
@@ -350,8 +353,8 @@ def embedding_sum(view: ViewState, service: EncoderService, card: ModelCard) -> 
 
 def _ranked(shares: Mapping[str, float]) -> str:
     """Names with their shares in one line, the largest first."""
-    ranked = sorted(shares.items(), key=lambda item: -item[1])
-    return ", ".join(say(f"embedding_layer.share.{name}", share=share) for name, share in ranked)
+    ranked = sorted((name for name in _SUMMANDS if name in shares), key=lambda name: -shares[name])
+    return ", ".join(say(f"embedding_layer.share.{name}", share=shares[name]) for name in ranked)
 
 
 # --- For the closer looks

@@ -127,7 +127,7 @@ class Segments(Panel):
         ids = np.asarray(self.text_ids)
         texts = {"first": self.moved[ids == 0], "second": self.moved[ids == 1]}
         means = {name: float(shares.mean()) for name, shares in texts.items() if shares.size}
-        verdict = "both" if len(means) > 1 else next(iter(means))
+        verdict = "both" if len(means) > 1 else "first" if "first" in means else "second"
         return claim(f"embedding_layer.moved.{verdict}", **means)
 
     def _rows_claim(self) -> Claim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from plotly import graph_objects as go
@@ -30,6 +30,7 @@ _ROW = 132  # pixels of a sentence, with what stands below it
 _COLUMNS = ((0.0, 0.3), (0.36, 0.66), (0.72, 1.0))
 _TWO_COLUMNS = ((0.0, 0.47), (0.53, 1.0))
 _SENTENCE = 60  # characters
+_HEADS: tuple[Literal["word", "place", "start"], ...] = ("word", "place", "start")
 
 
 class StartVerdict(StrEnum):
@@ -105,7 +106,7 @@ class Starts(Panel):
 
     def sure(self) -> list[Claim]:
         """What a place is made of, and the check against the model."""
-        parts = str(len(summands(self.embedding.parts)))
+        parts = ("1", "2", "3")[len(summands(self.embedding.parts)) - 1]
         return [claim(f"embedding_layer.starts.place_{parts}"), *self.embedding.sure()]
 
     def notes(self) -> list[Claim]:
@@ -163,7 +164,7 @@ class Starts(Panel):
         return _TWO_COLUMNS if self.starts[0].place is None else _COLUMNS
 
     def _heads(self) -> Iterator[dict[str, Any]]:
-        names = ("word", "place", "start") if len(self._columns) > 2 else ("word", "start")
+        names = _HEADS if len(self._columns) > 2 else _HEADS[::2]
         for name, (start, end) in zip(names, self._columns, strict=True):
             text = f"<b>{say(f'embedding_layer.starts.{name}')}</b>"
             yield _note(text, (start + end) / 2, 1.02, yref="paper", yanchor="bottom")

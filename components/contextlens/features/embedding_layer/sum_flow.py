@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from contextlens.content.language import say
+from contextlens.content.language import say, table
 from contextlens.content.wording import adding_up, percent
 from contextlens.core.schema import FloatArray
 from contextlens.features.embedding_layer.arithmetic import Contribution
@@ -240,7 +240,7 @@ def _heads(
         short = {"segment": "segment_short", "layer 0": "projected"}
         keys = [short.get(key, key) for key in keys]
     for step, key, (start, end) in zip(steps, keys, domains, strict=True):
-        text = say(f"embedding_layer.head.{key}").replace("|", "<br>")
+        text = table("embedding_layer.head")[key].replace("|", "<br>")
         heads.append(_note(text, (start + end) / 2, 1.01, "bottom") | {"font": {"color": INK}})
         if step.sign:
             sign = _note(f"<b>{step.sign}</b>", start - _GAP / 2, middle, "middle")

@@ -47,9 +47,9 @@ _EXAMPLE = "home_example"
 def basics() -> None:
     """Draw what this app is for, and the meaning of token, vector, layer and similarity."""
     st.caption(say("home.intro"))
-    names = table("home.basics")
-    for column, name in zip(st.columns(len(names)), names, strict=True):
-        column.caption(say(f"home.basics.{name}"))
+    texts = table("home.basics").values()
+    for column, text in zip(st.columns(len(texts)), texts, strict=True):
+        column.caption(text)
 
 
 # --- Guess first

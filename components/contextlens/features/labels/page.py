@@ -145,7 +145,8 @@ def _words(view: ViewState, result: TextLabels, text: LabelledText) -> WordEffec
     task = word_effects.task(
         card, text, result.label, way, uncached(), token_seconds=maps().token_seconds(card)
     )
-    cost = say(f"labels.work.cost_{way}", duration=duration(task.size))
+    key = "cost_gradients" if way == GRADIENTS else "cost_leave_out"
+    cost = say(f"labels.work.{key}", duration=duration(task.size))
     found = waiting.result_of(task, cost, place=_JOB, height=_WORDS_HEIGHT)
     if found is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from contextlens.core.schema import (
     Labels,
     ModelCard,
 )
-from contextlens.features.labels.controls import GRADIENTS, LEAVE_OUT
+from contextlens.features.labels.controls import LEAVE_OUT
 from contextlens.features.labels.text_labels import (
     LabelledText,
     answer_of,
@@ -100,9 +100,9 @@ class WordEffects(Panel):
         return float(self.text.result.scores[self.label])
 
     @property
-    def way(self) -> str:
+    def way(self) -> Literal["leave_out", "gradients"]:
         """How the effects were found."""
-        return LEAVE_OUT if isinstance(self.found, LeftOut) else GRADIENTS
+        return "leave_out" if isinstance(self.found, LeftOut) else "gradients"
 
     @property
     def effects(self) -> Doubles:

@@ -90,7 +90,8 @@ class AllTokens(Panel):
             claims.append(claim("layers.yardstick.first", similarity=similarity))
         if measure.chance is not None and layer > 0:
             chance = float(measure.chance.mean[measure.row(layer)])
-            claims.append(claim(f"layers.yardstick.{measure.kind}", similarity=chance))
+            kind = "start" if measure.kind == "start" else "before"
+            claims.append(claim(f"layers.yardstick.{kind}", similarity=chance))
         return claims + training_cautions(self.training)
 
     def _extremes(self) -> Claim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from contextlens.figures.theme import figure, plain
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
 
+Verdict = Literal["few", "none", "steps", "models", "steps_even", "models_even"]
 FORMULA = r"""
 **Linear CKA** (Kornblith et al. 2019). Let $X$ and $Y$ hold the vectors of the same $n$ words at
 two layers, a row for each word, every column centred on its mean:
@@ -205,7 +206,7 @@ class ComparedLayers(Panel):
                 claims.append(claim(f"layers.alike.sure.{case}_debiased", cka=debiased))
         return claims
 
-    def _verdict(self) -> tuple[str, dict[str, Any]]:
+    def _verdict(self) -> tuple[Verdict, dict[str, Any]]:
         """Return the two layers that differ most (of one model) or least (of two)."""
         cka, is_one = self.similarity.cka, self.is_one
         if self.is_few:

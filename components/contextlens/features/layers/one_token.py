@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from plotly import graph_objects as go
@@ -139,7 +139,7 @@ class OneToken(Panel):
         direction = self._direction()
         return claims if direction is None else [*claims, direction]
 
-    def _distance(self, row: int) -> str:
+    def _distance(self, row: int) -> Literal["begin", "near", "far", "lost"]:
         """Return a verdict on the cosine to the start, on the scale from other tokens' to 1.
 
         The token has moved "far" if it is nearer to what two different tokens have than to 1, and
@@ -167,7 +167,7 @@ class OneToken(Panel):
                 return [claim(f"layers.one.rank.{unit}.{end}", n=len(own))]
         return []
 
-    def _peak(self, measured: Measure) -> tuple[str, dict[str, Any]]:
+    def _peak(self, measured: Measure) -> tuple[Literal["", ".even"], dict[str, Any]]:
         """Return the layers at which a measure is highest; for "before", lowest.
 
         The first value is the end of a sentence's key: "", or ".even" if no layer stands out.
@@ -352,7 +352,7 @@ class OneToken(Panel):
         ]
 
     def _band_name(self) -> str:
-        return say(f"layers.one.band.{self.measure.kind}")
+        return say(f"layers.one.band.{'words' if self.measure.kind == 'first' else 'tokens'}")
 
 
 def one_token(states: HiddenStates) -> OneToken:

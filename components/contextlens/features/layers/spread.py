@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,7 +212,9 @@ def _scatter(vectors: FloatArray) -> np.ndarray:
     return smaller
 
 
-def _highest(chart: str, layers: Sequence[int], numbers: Sequence[float]) -> Claim:
+def _highest(
+    chart: Literal["pairs", "variance"], layers: Sequence[int], numbers: Sequence[float]
+) -> Claim:
     if are_alike(numbers):
         return claim(f"layers.spread.{chart}.even", value=float(np.mean(numbers)))
     best = leading(numbers)

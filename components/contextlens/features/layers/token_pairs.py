@@ -85,8 +85,8 @@ class TokenPairs(Panel):
     def _named(self, pairs: np.ndarray) -> str:
         """Return the first pair, and the number of others."""
         one, other = (placed(self.labels[i], i, self.labels) for i in pairs[0])
-        key = f"layers.pairs.names.{min(len(pairs), 3)}"
-        return say(key, one=one, other=other, n=len(pairs) - 1)
+        n_named = ("1", "2", "3")[min(len(pairs), 3) - 1]
+        return say(f"layers.pairs.names.{n_named}", one=one, other=other, n=len(pairs) - 1)
 
     def alt(self) -> str:
         """Return a description of the heatmap."""

@@ -123,8 +123,9 @@ def _chosen(result: MapResult, candidates: TextRows) -> int | None:
 
 def not_one_claim(unit: Unit, text: str, names: Sequence[str]) -> Claim:
     """The reason why a text is not one point on a map of words or tokens, with a suggestion."""
+    units = "words" if unit == "words" else "tokens"
     if not names:
-        return claim(f"map.near.no_{unit}", text=quoted(text, 40))
+        return claim(f"map.near.no_{units}", text=quoted(text, 40))
     listed = ", ".join(quoted(name) for name in names[:_MAX_LISTED])
     more = ", …" if len(names) > _MAX_LISTED else ""
-    return claim(f"map.near.several_{unit}", n=len(names), names=f"{listed}{more}")
+    return claim(f"map.near.several_{units}", n=len(names), names=f"{listed}{more}")

@@ -245,8 +245,8 @@ def label_agreement(points: Points, column: str, neighbors: Neighbors) -> Agreem
     return agreement(labels, points.distinct_text, neighbors.indices, neighbors.distances)
 
 
-def labels_state(points: Points, column: str, agreed: Agreement | None) -> State | Untested:
-    """Return whether labels separate in the full space, or why that cannot be tested."""
+def why_untested(points: Points, column: str, agreed: Agreement | None) -> Untested | None:
+    """Return why labels cannot be tested in the full space; None if they can."""
     labelled = [i for i, label in enumerate(points.labels.get(column, ())) if label]
     kinds = {points.labels[column][i] for i in labelled}
     if len(kinds) < 2:
@@ -257,7 +257,7 @@ def labels_state(points: Points, column: str, agreed: Agreement | None) -> State
         return "unreached"
     if not agreed.chance:
         return "unshared"
-    return _state(agreed, agreed.baseline)
+    return None
 
 
 def _state(agreed: Agreement, baseline: float) -> State:
@@ -283,10 +283,8 @@ def map_title(
     n = points.n_points
     if n < FEW:
         return say("map.title.few", n=n)
-    if column is not None and agreed is not None:
-        state = labels_state(points, column, agreed)
-        if state in {"separate", "partly", "unclear", "not"}:
-            return _labels_title(column, agreed, state, layer)
+    if column is not None and agreed is not None and not why_untested(points, column, agreed):
+        return _labels_title(column, agreed, _state(agreed, agreed.baseline), layer)
     if column is None and clusters is not None:
         n_groups = len(np.unique(clusters[clusters >= 0]))
         return say("map.title.groups", n=n_groups) if n_groups else say("map.title.no_groups")
@@ -297,7 +295,7 @@ def map_title(
     return say("map.title.recall", recall=quality.recall)
 
 
-def _labels_title(column: str, agreed: Agreement, state: str, layer: int) -> str:
+def _labels_title(column: str, agreed: Agreement, state: State, layer: int) -> str:
     name = say("map.title.pooler") if layer < 0 else say("map.title.layer", layer=layer)
     for longest in (24, 12, 6, 4):
         title = say(
@@ -341,17 +339,19 @@ def map_claims(
 
 def _labelled(points: Points, column: str, neighbors: Neighbors) -> MapClaims:
     agreed = label_agreement(points, column, neighbors)
-    state = labels_state(points, column, agreed)
-    if agreed is None or state not in {"separate", "partly", "unclear", "not"}:
+    case = why_untested(points, column, agreed)
+    if agreed is None or case is not None:
         label = next(filter(None, points.labels.get(column, ())), "")
-        why = claim(f"map.untested.{state}", column=quoted(column), label=quoted(label))
-        is_plain = state in {"none", "one"}
+        why = claim(
+            f"map.untested.{case or 'unreached'}", column=quoted(column), label=quoted(label)
+        )
+        is_plain = case in {"none", "one"}
         closest = _closest(points, neighbors)
         if is_plain:
             return MapClaims([closest, why], [])
         return MapClaims([closest], [why, *_copies(points)])
     finding = claim(
-        f"map.labels.{state}",
+        f"map.labels.{_state(agreed, agreed.baseline)}",
         column=quoted(column),
         share=agreed.share,
         n=agreed.n,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from plotly import graph_objects as go
@@ -15,6 +15,8 @@ from contextlens.features.masks.padded_batch import Masks
 from contextlens.figures.theme import INK, SEQUENTIAL, figure, ink_on, plain
 from contextlens.ui.panel import Panel
 
+Case = Literal["on_real", "on_all", "off_real", "off_all"]
+_CASES: tuple[Case, ...] = ("on_real", "on_all", "off_real", "off_all")
 _OTHERS = 0.4  # opacity of the three cases that are not the present one
 
 
@@ -41,14 +43,12 @@ class FourCases(Panel):
     @property
     def similarities(self) -> Mapping[str, float]:
         """The similarity of each case, by its name."""
-        on_real, on_all = self.on
-        off_real, off_all = self.off
-        return {"on_real": on_real, "on_all": on_all, "off_real": off_real, "off_all": off_all}
+        return dict(zip(_CASES, (*self.on, *self.off), strict=True))
 
     @property
-    def case(self) -> str:
+    def case(self) -> Case:
         """The name of the present case."""
-        return f"{'on' if self.masked else 'off'}_{'all' if self.averaged else 'real'}"
+        return _CASES[2 * (not self.masked) + self.averaged]
 
     def title(self) -> Claim:
         """Return what the numbers in the cells are."""
@@ -123,8 +123,8 @@ class FourCases(Panel):
                 "ticktext": [say("masks.figure.mask_on"), say("masks.figure.mask_off")],
             },
             "annotations": [
-                self._cell_label(case, value, i, j)
-                for (case, value), (i, j) in zip(self.similarities.items(), indices, strict=True)
+                self._cell_label(case, self.similarities[case], i, j)
+                for case, (i, j) in zip(_CASES, indices, strict=True)
             ],
             "hoverdistance": -1,
             "margin": {"l": 78, "r": 8, "t": 90, "b": 8},
@@ -138,7 +138,7 @@ class FourCases(Panel):
         ]
         return figure(traces, layout, title=str(self.title()), height=420)
 
-    def _cell_label(self, case: str, value: float, i: int, j: int) -> dict[str, Any]:
+    def _cell_label(self, case: Case, value: float, i: int, j: int) -> dict[str, Any]:
         """Return the number of a case, and below it what is done wrong."""
         is_strong, (low, high) = case == self.case, self.scale
         name = say(f"masks.figure.{case}").replace("|", "<br>")
@@ -152,7 +152,7 @@ class FourCases(Panel):
         }
 
 
-def _effect(similarity: float) -> str:
+def _effect(similarity: float) -> Literal["unchanged", "changed"]:
     return "unchanged" if two(similarity) == two(1.0) else "changed"
 
 

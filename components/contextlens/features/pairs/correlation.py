@@ -80,7 +80,7 @@ class ScoredPairs(PairsAtLayer):
     """
 
     lists: ClassVar[tuple[str, ...]] = GRADED_LISTS
-    limits: ClassVar[str] = "pairs.scores_limits"
+    limits = "pairs.scores_limits"
 
     correlation: Correlation
     grades: Float64Array
@@ -254,8 +254,8 @@ class ScoredPairs(PairsAtLayer):
         if correlation.n_distinct < FEWEST:
             return [claim("pairs.scores.few", n=correlation.n_distinct, least=FEWEST)]
         if np.isnan(r):
-            case = "equal_scores" if correlation.has_equal_scores else "equal_cosines"
-            return [claim(f"pairs.scores.{case}", layer=self.layer, n=n)]
+            equal = "equal_scores" if correlation.has_equal_scores else "equal_cosines"
+            return [claim(f"pairs.scores.{equal}", layer=self.layer, n=n)]
         is_above, is_below = round(low, 2) > 0, round(high, 2) < 0  # as displayed
         case = "against" if is_below else "follows" if r >= _CLOSE else "loosely"
         case = case if is_above or is_below else "unclear"
@@ -264,9 +264,9 @@ class ScoredPairs(PairsAtLayer):
         )
         if case == "unclear":
             return [finding, claim("pairs.scores.words.unknown")]
-        case = "fewer" if words < low else "more" if words > high else "about"
-        case = "unknown" if np.isnan(words) else case
-        yardstick = claim(f"pairs.scores.words.{case}", words=words)
+        place = "fewer" if words < low else "more" if words > high else "about"
+        place = "unknown" if np.isnan(words) else place
+        yardstick = claim(f"pairs.scores.words.{place}", words=words)
         return [finding, yardstick, claim("pairs.scores.caution")]
 
     def sure(self) -> Sequence[Claim]:

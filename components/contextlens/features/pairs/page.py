@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import duration, say
+from contextlens.content.language import duration, say, table
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
@@ -246,7 +246,7 @@ def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
         say("pairs.file.marked_by"),
         ways,
         ways.index(current.way),
-        format_func=lambda way: say(f"pairs.ways.{way}"),
+        format_func=table("pairs.ways").__getitem__,
         key=f"{key}_{current.way}_way",  # another menu once the guess is refused
     )
     marks = _picked_titles(sheet, current, WAYS[way], key)
@@ -267,7 +267,7 @@ def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -
             say("pairs.file.label_kind", title=escape(named(title))),
             kinds,
             1 if chosen else 0,
-            format_func=lambda kind: say(f"pairs.kinds.{kind}"),
+            format_func=table("pairs.kinds").__getitem__,
             key=f"{key}_kind",
         )
         if kind == "score":
@@ -278,7 +278,7 @@ def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -
             say("pairs.file.meaning", name=escape(named(name))),
             meanings,
             meanings.index(meaning),
-            format_func=lambda meaning: say(f"pairs.meanings.{meaning}"),
+            format_func=table("pairs.meanings").__getitem__,
             key=f"{key}_meaning_{i}",
         )
         for i, (name, meaning) in enumerate(
@@ -295,7 +295,7 @@ def _picked_titles(
     containers = st.columns(min(4, max(2, len(roles)))) if roles else []
     chosen_titles = {}
     for i, name in enumerate(roles):
-        role, label = CHECKED_ROLES.get(name, name), say(f"pairs.roles.{name}")
+        role, label = CHECKED_ROLES.get(name, name), table("pairs.roles")[name]
         current_title = getattr(current, role)
         position = titles.index(current_title, 1) if current_title else 0
         chosen = containers[i % len(containers)].selectbox(

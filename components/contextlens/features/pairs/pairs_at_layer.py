@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from plotly import graph_objects as go
@@ -42,7 +42,7 @@ class PairsAtLayer(Panel):
     """The lists in which a pair can be chosen."""
     panels: ClassVar[tuple[str, ...]] = PLAIN_PANELS
     """The closer looks."""
-    limits: ClassVar[str] = "pairs.limits"
+    limits: ClassVar[Literal["pairs.limits", "pairs.scores_limits"]] = "pairs.limits"
     """The key of what these numbers do not say."""
 
     pairs: PairSet

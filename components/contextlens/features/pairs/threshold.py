@@ -555,7 +555,7 @@ class LabelledPairs(PairsAtLayer):
 
     def _used_pairs(self) -> list[str]:
         judgement = self.judgement
-        numbers = {
+        numbers: dict[Literal["trained", "left_out", "copies_once", "taught"], int] = {
             "trained": judgement.n_train if judgement.how == "split" else 0,
             "left_out": judgement.n_left_out,
             "copies_once": judgement.n_copies,

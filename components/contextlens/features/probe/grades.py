@@ -20,6 +20,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted
 from contextlens.core.schema import FloatArray
 from contextlens.features.probe.layer_scores import (
+    CONTEXTLESS,
     LayerScores,
     Learned,
     Probe,
@@ -158,8 +159,10 @@ class GradeProbe(Probe):
             claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
             self._how_claim(),
             *(
-                claim(f"probe.grades.sure.{score.name}", spearman=score.value)
+                claim(f"probe.grades.sure.{name}", spearman=score.value)
+                for name in CONTEXTLESS
                 for score in result.contextless
+                if score.name == name
             ),
             claim("probe.grades.sure.shuffled", shuffled=result.shuffled.value),
         ]

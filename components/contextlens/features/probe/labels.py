@@ -17,6 +17,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import listed_names, quoted
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.probe.layer_scores import (
+    CONTEXTLESS,
     LayerScores,
     Learned,
     Probe,
@@ -231,7 +232,12 @@ class LabelProbe(Probe):
             claim("probe.sure.interval", low=low, high=high, choices=len(result.scores)),
             self._how_claim(),
             claim("probe.sure.f1", f1=result.best.macro_f1),
-            *(claim(f"probe.sure.{score.name}", right=score.value) for score in result.contextless),
+            *(
+                claim(f"probe.sure.{name}", right=score.value)
+                for name in CONTEXTLESS
+                for score in result.contextless
+                if score.name == name
+            ),
             claim("probe.sure.shuffled", shuffled=result.shuffled.value),
         ]
 

@@ -58,6 +58,9 @@ of $m$ choices, it is that of $n$ texts at a risk of $5\% / m$.
 HEIGHT = 300
 WORDS = "words"
 """The name of the yardstick that counts words and pairs of words (TF-IDF)."""
+CONTEXTLESS: tuple[Literal["static", "word2vec", "word2vec_file"], ...]
+CONTEXTLESS = ("static", "word2vec", "word2vec_file")
+"""The names of the yardsticks that average a text's word vectors."""
 Verdict = Literal["better", "like_words", "words_as_good", "worse_than_words", "unclear"]
 
 
@@ -283,9 +286,10 @@ class Probe(Panel):
     def _best_names(self) -> dict[str, str]:
         """The best vectors in words, at length and in short."""
         best = self.result.best
+        name = "recipe" if best.name == RECIPE else "cls" if best.name == "cls" else "mean"
         return {
-            "vectors": say(f"probe.vectors.{best.name}", layer=best.layer),
-            "short": say(f"probe.short.{best.name}", layer=best.layer),
+            "vectors": say(f"probe.vectors.{name}", layer=best.layer),
+            "short": say(f"probe.short.{name}", layer=best.layer),
         }
 
     def _how_claim(self) -> Claim:
@@ -298,7 +302,7 @@ class Probe(Panel):
     def notes(self) -> Sequence[Claim]:
         """Return what makes the test less telling, a line each."""
         result, n = self.result, self.result.best.n
-        counts = {
+        counts: dict[Literal["few", "copies", "near_copies", "left_out", "cut"], int] = {
             "few": n if n < FEW_TESTED_TEXTS else 0,
             "copies": result.n_copies[0],
             "near_copies": result.n_copies[1],

@@ -49,8 +49,7 @@ def toolbar(view: ViewState, shown: ShownCorpus) -> None:
     with texts_bar(view, PAGE, shown=shown.name):
         if corpus is not None:
             _label(view, corpus)
-    problem = "labels" if shown.unusable is not None else ""
-    bar.problem_note(view, problem, shown.unusable)
+    bar.problem_note(view, "" if shown.unusable is None else "labels", shown.unusable)
     if shown.problem:
         st.info(escape(shown.problem), icon=":material/folder_off:")
     bar.panel(view, PAGE, shown.unusable or corpus)

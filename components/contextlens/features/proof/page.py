@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.glossary import unmarked
-from contextlens.content.language import duration, say
+from contextlens.content.language import duration, say, table
 from contextlens.content.wording import escape, number
 from contextlens.core import ModelCard
 from contextlens.core.byte_cache import remembered
@@ -54,25 +55,20 @@ def file_panel(view: ViewState, card: ModelCard) -> None:
     benchmark = BENCHMARKS.get(WHAT.of(view))
     if benchmark is None:
         return
-    facts = f"proof.benchmark.{benchmark.key}"
-    names = ("format", "source", "licence", "rule")
-    said = {name: say(f"{facts}.{name}") for name in names}
-    figure, reference = expected_figure(benchmark, card), say(f"{facts}.reference")
+    figure, facts = expected_figure(benchmark, card), table("proof.benchmark")[benchmark.key]
     with st.container(border=True, gap="small", key="proof_file"):
-        st.caption(say("proof.file.facts", **said))
+        st.caption(say("proof.file.facts", **facts))
         if figure is None:
-            st.caption(say("proof.file.unpublished", reference=reference))
+            st.caption(say("proof.file.unpublished", **facts))
         else:
-            st.caption(
-                say("proof.file.published", figure=number(figure, ".4f"), reference=reference)
-            )
+            st.caption(say("proof.file.published", figure=number(figure, ".4f"), **facts))
         _field(benchmark, "upload")
         if benchmark.needs_train:
             _field(benchmark, "train")
         st.caption(chooser.UPLOADED)
 
 
-def _field(benchmark: Benchmark, part: str) -> None:
+def _field(benchmark: Benchmark, part: Literal["upload", "train"]) -> None:
     key = f"{benchmark.key}_{part}"
     keep = partial(_keep, (benchmark.key, part))
     chooser.upload_field(say(f"proof.file.{part}"), key=f"proof_{key}", on_file=keep)

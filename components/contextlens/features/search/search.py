@@ -242,7 +242,8 @@ class SearchResult(Panel):
     @property
     def way(self) -> str:
         """The name of the way in which texts became vectors."""
-        return say(f"search.way.{'mean' if _is_mean_alone(self.card) else self.pooling}")
+        is_recipe = self.pooling == RECIPE and not _is_mean_alone(self.card)
+        return say(f"search.way.{'recipe' if is_recipe else 'mean'}")
 
     @property
     def has_shares(self) -> bool:
@@ -286,8 +287,9 @@ class SearchResult(Panel):
             {} if recipe is None else {"query": recipe.query_prompt, "text": recipe.text_prompt}
         )
         quotes = {name: quoted(prompt.strip()) for name, prompt in prompts.items()}
-        case = "_and_".join(name for name, prompt in prompts.items() if prompt)
-        prompted = [claim(f"search.prompt.{case}", **quotes)] if case else []
+        has_query, has_text = (bool(prompts.get(name)) for name in ("query", "text"))
+        case = "query_and_text" if has_query and has_text else "query" if has_query else "text"
+        prompted = [claim(f"search.prompt.{case}", **quotes)] if has_query or has_text else []
         return [*prompted, *(self.unread if self.is_read else [])]
 
     def rows(self) -> Rows:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.analysis.separation import RISK, cosine_table, scaled, wilson
-from contextlens.content.language import Claim, claim, say
+from contextlens.content.language import Claim, claim, say, table
 from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.sentences.controls import TEST
@@ -114,7 +114,7 @@ class CorpusAccuracy(Panel):
     @property
     def label(self) -> str:
         """The name of a label."""
-        return say(f"sentences.label.{self.test}")
+        return str(table("sentences.label")[self.test])
 
     def claims(self) -> list[Claim]:
         """The finding on the corpus, and what [CLS] costs there."""

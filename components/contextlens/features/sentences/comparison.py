@@ -14,7 +14,7 @@ from plotly import graph_objects as go
 from contextlens.analysis.similarity import cosine_matrix
 from contextlens.analysis.snippet_start import literal, load_lines, recipe_lines
 from contextlens.content.examples import SAME_MEANINGS
-from contextlens.content.language import Claim, claim, say
+from contextlens.content.language import Claim, claim, say, table
 from contextlens.content.wording import listed_names, quoted, two
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import FloatArray
@@ -145,7 +145,7 @@ class Comparison(Panel):
         first, named = self._best()[0], self._worst()
         finding = claim(
             "sentences.claim.misleads",
-            subject=say(f"sentences.subject.{first}"),
+            subject=table("sentences.subject")[first],
             right=high,
             of=n,
             pooling=name_of(named),

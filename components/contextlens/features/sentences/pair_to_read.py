@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class PairToRead(Panel):
             return [claim("sentences.pair.only", first=self.names[0], second=self.names[1])]
         return [self.ranking("sentences.pair.title")]
 
-    def ranking(self, key: str) -> Claim:
+    def ranking(self, key: Literal["sentences.pair.title", "sentences.claim.disagree"]) -> Claim:
         """A sentence on the ranks by the two ways that disagree most."""
         best, worst = min(self.ranks), max(self.ranks)
         return claim(

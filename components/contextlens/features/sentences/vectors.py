@@ -10,7 +10,7 @@ import numpy as np
 
 from contextlens.analysis.separation import scaled
 from contextlens.content.bundled_texts import baseline_sentences
-from contextlens.content.language import say
+from contextlens.content.language import table
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport
 from contextlens.jobs import Report, Task, page_work
@@ -64,12 +64,12 @@ def layers_of(card: ModelCard) -> tuple[int, ...]:
 
 def name_of(pooling: str) -> str:
     """The name of a way within a sentence."""
-    return say(f"sentences.pooling.{pooling}")
+    return str(table("sentences.pooling")[pooling])
 
 
 def title_of(pooling: str) -> str:
     """The name of a way by itself."""
-    return say(f"sentences.title.{pooling}")
+    return str(table("sentences.title")[pooling])
 
 
 def vectors_of(encoding: Encoding, poolings: Sequence[str]) -> dict[str, FloatArray]:

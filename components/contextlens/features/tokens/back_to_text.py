@@ -6,6 +6,7 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -72,7 +73,11 @@ class RoundTrip(Panel):
             return [claim("tokens.back.empty")]
         if decoded == text:
             return [claim("tokens.back.same")]
-        counts = {"rewritten": self.n_rewritten, "unknown": self.n_unknown, "lost": self.n_lost}
+        counts: dict[Literal["rewritten", "unknown", "lost"], int] = {
+            "rewritten": self.n_rewritten,
+            "unknown": self.n_unknown,
+            "lost": self.n_lost,
+        }
         causes = [claim(f"tokens.back.{cause}", n=n) for cause, n in counts.items() if n]
         if not decoded:
             return [claim("tokens.back.nothing"), *causes]
@@ -85,7 +90,7 @@ class RoundTrip(Panel):
         names = table("tokens.column")
         return [
             {
-                names["change"]: say(f"tokens.change.{change.way}"),
+                names["change"]: table("tokens.change")[change.way],
                 names["before"]: _printable(change.before),
                 names["after"]: _printable(change.after),
                 names["count"]: change.count,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from contextlens.content.language import say
+from contextlens.content.language import table
 from contextlens.features.tokens.controls import (
     BACK_TO_TEXT,
     CUT,
@@ -40,7 +40,7 @@ class TokenExample:
     @property
     def title(self) -> str:
         """A few words for its link."""
-        return say(f"tokens.example.{self.key}")
+        return str(table("tokens.example")[self.key])
 
 
 TOKEN_EXAMPLES: tuple[TokenExample, ...] = (

@@ -228,10 +228,9 @@ def _back_to_text(
 ) -> None:
     """Draw the text decoded from the IDs, and what was lost on the way."""
     trips = round_trips(view, service, tokenized)
-    captions = ("tokens.page.first_text", "tokens.page.second_text")
     for text_id, trip in enumerate(trips):
         if len(trips) > 1:
-            st.caption(say(captions[text_id]))
+            st.caption(say(("tokens.page.first_text", "tokens.page.second_text")[text_id]))
         _round_trip(text_id, trip)
     st.caption(say("tokens.page.with_special"))
     st.code(service.decode(view.model, tokenized.tokens.token_ids), language=None, wrap_lines=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -126,6 +126,6 @@ def before_and_after(before: float, change: float) -> tuple[str, str, str]:
     return number(first, form), number(last, form), number(step, form)
 
 
-def direction(change: float) -> str:
-    """Return the verb of a change of a cosine: "lowers" or "raises"."""
+def direction(change: float) -> Literal["lowers", "raises"]:
+    """Return the verb of a change of a cosine."""
     return "lowers" if change < 0 else "raises"

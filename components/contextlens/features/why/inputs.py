@@ -147,8 +147,9 @@ px.bar(rows, x=1, y=2, facet_row=0, labels={"0": "sentence", "1": "token", "2": 
         for inputs in self.sides:
             verdict, numbers = largest_words(inputs.side, inputs.by_word)
             if inputs.is_rough:
-                verdict, numbers = "rough", {**_steps(inputs)}
-            claims.append(claim(f"why.inputs.{verdict}", cosine=inputs.end, **numbers))
+                claims.append(claim("why.inputs.rough", cosine=inputs.end, **_steps(inputs)))
+            else:
+                claims.append(claim(f"why.inputs.{verdict}", cosine=inputs.end, **numbers))
         first, second = self.sides
         letters = {"a": first.side.letter, "b": second.side.letter}
         return [

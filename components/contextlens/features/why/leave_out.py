@@ -141,8 +141,8 @@ class LeaveOutResult(Explanation):
         """Return the word with the largest effect."""
         leaders = strongest(self.changes)
         if len(leaders) != 1:
-            verdict = "several" if leaders else "none"
-            return claim(f"why.leave_out.title.{verdict}", n=len(leaders))
+            how_many = "several" if leaders else "none"
+            return claim(f"why.leave_out.title.{how_many}", n=len(leaders))
         word = self.words[leaders[0]]
         side = self.score.sides[word.side]
         verdict = f"{direction(word.change)}_{self.how}"

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import Ruler
 from contextlens.content.examples import EXAMPLES
-from contextlens.content.language import duration, say
+from contextlens.content.language import duration, say, table
 from contextlens.content.wording import bold, escape
 from contextlens.core import ModelCard
 from contextlens.core.errors import JobError
@@ -181,7 +181,7 @@ def result_of(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation |
     task = _task(view, score)
     if task is None:
         return shares_at(score, ruler.band).in_view(view)
-    title = say(f"why.work.{LOOK.of(view)}")
+    title = table("why.work")[LOOK.of(view)]
     result: Explanation | None = _await_result(task, _PICTURE_JOB, title, height=HEIGHT)
     return None if result is None else result.in_view(view)
 
@@ -382,7 +382,7 @@ def _compare_with(first: int, second: int, text: str) -> None:
 
 def explain(view: ViewState, result: Explanation) -> None:
     """Draw the tabs under the picture."""
-    limits = say(f"why.limits.{LOOK.of(view)}")
+    limits = table("why.limits")[LOOK.of(view)]
     kit.tabs(lambda: _numbers(result), lambda: _under_the_hood(result), limits)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,11 @@ $$\cos(a, b) = \sum_{i, j} s_{ij}, \qquad s_{ij} = \frac{w_i v_j \; h_i \cdot g_
 A token's share is its row's sum or its column's; a word's is the sum over its tokens.
 """
 )
+SharesVerdict = Literal[
+    "cls", "word", "unread", "wordless", "same", "unlike", "usual", "special",
+    "none", "one", "several",
+]  # fmt: skip
+LargestVerdict = Literal["none", "small", "several", "both", "equal", "largest", "only"]
 STANDS_OUT = 1.5
 """How many times its part of an even split a pair's share must be to stand out."""
 OF_STRONGEST = 0.5
@@ -132,7 +137,7 @@ class SharesResult(Explanation):
         """The similarity below which the two are as alike as random sentences; 0 at least."""
         return 0.0 if self.band is None else max(0.0, float(self.band.high[self.score.layer]))
 
-    def _verdict(self) -> str:
+    def _verdict(self) -> SharesVerdict:
         """Return the verdict on the words that make the sentences alike.
 
         None do in sentences that are no more alike than random ones.
@@ -407,7 +412,9 @@ def _plainly_quoted(label: str) -> str:
 # --- The words with the largest shares of one sentence
 
 
-def leading_words(sides: Sequence[tuple[Side, Doubles]]) -> tuple[str, Mapping[str, Any]]:
+def leading_words(
+    sides: Sequence[tuple[Side, Doubles]],
+) -> tuple[Literal["both", "neither"], Mapping[str, Any]]:
     """Return the verdict on the leading words of two sentences, and their words if each has one.
 
     Args:
@@ -425,7 +432,7 @@ def leading_words(sides: Sequence[tuple[Side, Doubles]]) -> tuple[str, Mapping[s
     }
 
 
-def largest_words(side: Side, sums: Doubles) -> tuple[str, Mapping[str, Any]]:
+def largest_words(side: Side, sums: Doubles) -> tuple[LargestVerdict, Mapping[str, Any]]:
     """Return the verdict on the words with the largest shares in one sentence, and its numbers."""
     words, leaders = _words(side), _leaders(side, sums)
     shares = [float(sums[i]) for i in leaders or words]
@@ -434,8 +441,8 @@ def largest_words(side: Side, sums: Doubles) -> tuple[str, Mapping[str, Any]]:
     if len(words) > 1 and round(max(shares), 2) <= 0:
         return "small", {"letter": side.letter}
     if len(shares) > 1:
-        verdict = "several" if leaders else "both" if len(words) == 2 else "equal"
-        return verdict, {"letter": side.letter, "n": len(shares), "span": span(shares)}
+        numbers = {"letter": side.letter, "n": len(shares), "span": span(shares)}
+        return "several" if leaders else "both" if len(words) == 2 else "equal", numbers
     word = side.quoted(side.units[(leaders or words)[0]])
     return "largest" if leaders else "only", {
         "letter": side.letter,

@@ -45,6 +45,9 @@ token or word is compared, nothing is swapped at the last layer: its state is th
 """
 )
 Into = Literal["first", "second"]
+Verdict = Literal[
+    "nowhere", "none", "one", "one_beyond", "same", "same_beyond", "several", "several_beyond"
+]
 FAR = 0.25
 """The smallest share of the way from the receiver's vector to the donor's that is called far."""
 _CAPTIONS = Captions(
@@ -107,8 +110,8 @@ class SwapInResult(Explanation):
     def title(self) -> Claim:
         """Return the token that moves the receiver furthest."""
         if self.is_empty:
-            verdict = "equal" if self.score.are_equal else "stuck"
-            return claim(f"why.swap_in.title.{verdict}")
+            why = "equal" if self.score.are_equal else "stuck"
+            return claim(f"why.swap_in.title.{why}")
         verdict, numbers = self._furthest(occurrence)
         return claim(f"why.swap_in.title.{verdict}", **numbers)
 
@@ -143,8 +146,10 @@ class SwapInResult(Explanation):
     def _letters(self) -> dict[str, str]:
         return {"a": self.receiver.letter, "b": self.donor.letter}
 
-    def _furthest(self, name: Callable[..., str]) -> tuple[str, Mapping[str, Any]]:
+    def _furthest(self, name: Callable[..., str]) -> tuple[Verdict, Mapping[str, Any]]:
         """Return the verdict on the swaps that move the receiver furthest, and its numbers.
+
+        It is "..._beyond" if they move it by more than 100%, as displayed.
 
         Args:
             name: names a token by its label, its position and all labels.
@@ -160,10 +165,12 @@ class SwapInResult(Explanation):
         numbers["layer"] = self.layers[int(np.nanargmax(self.fractions[:, leaders[0]]))]
         numbers["old"] = name(self.receiver.labels[i], i, self.receiver.labels)
         numbers["new"] = name(self.donor.labels[j], j, self.donor.labels)
+        is_beyond = round(100 * share) > 100
         if len(leaders) > 1:
-            return _beyond("several", share), numbers
-        is_same = self.receiver.encoding.token_ids[i] == self.donor.encoding.token_ids[j]
-        return _beyond("same" if is_same else "one", share), numbers
+            return "several_beyond" if is_beyond else "several", numbers
+        if self.receiver.encoding.token_ids[i] == self.donor.encoding.token_ids[j]:
+            return "same_beyond" if is_beyond else "same", numbers
+        return "one_beyond" if is_beyond else "one", numbers
 
     # Pictures
 
@@ -269,11 +276,6 @@ class SwapInResult(Explanation):
             n_layers=len(self.layers),
         )
         return script(score.card, reader(score), hooks(score.card), body, imports=("itertools",))
-
-
-def _beyond(verdict: str, share: float) -> str:
-    """A verdict, with the suffix of its sentence if a share, in whole per cent, is above 100."""
-    return f"{verdict}_beyond" if round(100 * share) > 100 else verdict
 
 
 def _token_row(side: Side, alone: Sequence[int]) -> LinkedSentence:

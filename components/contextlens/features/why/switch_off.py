@@ -168,8 +168,8 @@ px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels
             return claim("why.switch_off.title.empty")
         leaders = strongest(self.heads)
         if len(leaders) != 1:
-            verdict = "several" if leaders else "none"
-            return claim(f"why.switch_off.title.{verdict}", n=len(leaders))
+            how_many = "several" if leaders else "none"
+            return claim(f"why.switch_off.title.{how_many}", n=len(leaders))
         row, head = divmod(leaders[0], self.heads.shape[1])
         verdict = direction(self.heads[row, head])
         return claim(f"why.switch_off.title.{verdict}", layer=self.layers[row], head=head + 1)
@@ -218,9 +218,9 @@ px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels
             verdict, numbers = _no_leader(changes, leaders)
             return claim(f"why.switch_off.layer.{verdict}", **numbers)
         row, kind = divmod(leaders[0], 2)
-        verdict, change = ("attention", "feed_forward")[kind], float(changes[row, kind])
-        numbers = {"layer": self.layers[row], "change": signed(change)}
-        return claim(f"why.switch_off.layer.{verdict}", **numbers)
+        step = ("attention", "feed_forward")[kind]
+        numbers = {"layer": self.layers[row], "change": signed(float(changes[row, kind]))}
+        return claim(f"why.switch_off.layer.{step}", **numbers)
 
     # Picture
 
@@ -313,7 +313,9 @@ px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels
         )
 
 
-def _no_leader(changes: Doubles, leaders: Sequence[int]) -> tuple[str, Mapping[str, Any]]:
+def _no_leader(
+    changes: Doubles, leaders: Sequence[int]
+) -> tuple[Literal["none", "several"], Mapping[str, Any]]:
     """The verdict and numbers for the case that none leads, or several do."""
     if not leaders:
         return "none", {"n": 0}

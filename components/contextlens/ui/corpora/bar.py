@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 import streamlit as st
 
@@ -60,7 +61,9 @@ def texts_bar(
         )
 
 
-def problem_note(view: ViewState, problem: str, corpus: Corpus | None) -> None:
+def problem_note(
+    view: ViewState, problem: Literal["labels", "pairs", "pair_columns", ""], corpus: Corpus | None
+) -> None:
     """Say why a page cannot use the collection that the view names, and what it shows instead.
 
     Args:

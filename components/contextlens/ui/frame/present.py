@@ -7,9 +7,11 @@ replaces the usual one, `widgets/kit.py` leaves out tabs, closer looks and detai
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
-from contextlens.content.language import say
+from contextlens.content.language import say, table
 from contextlens.ui.page import navigation
 from contextlens.ui.page.navigation import PageRow
 from contextlens.ui.state import session
@@ -17,7 +19,7 @@ from contextlens.ui.state.controls import PRESENT
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets.component import component
 
-_NOTE = ("point", "ask", "surprise")
+_NOTE: tuple[Literal["point", "ask", "surprise"], ...] = ("point", "ask", "surprise")
 
 
 def is_on() -> bool:
@@ -70,7 +72,7 @@ def header(page: PageRow, view: ViewState) -> None:
 
 def _note(page: PageRow) -> None:
     for part in _NOTE:
-        title, text = say(f"frame.present.{part}"), say(f"frame.note.{page.name}.{part}")
+        title, text = say(f"frame.present.{part}"), table("frame.note")[page.name][part]
         st.markdown(f"**{title}**  \n{text}")
     st.caption(say("frame.present.keys"))
 

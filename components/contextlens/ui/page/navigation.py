@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 from streamlit.runtime.pages_manager import PagesManager
 
-from contextlens.content.language import say
+from contextlens.content.language import say, table
 from contextlens.core.registry import BUNDLED_ID, PRESETS
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
 _PAGES = "pages"
 """The key under which a visit keeps the pages of its last run, for the links to them."""
-SECTIONS = ("", "sentences", "texts", "model", "report")
+Section = Literal["", "sentences", "texts", "model", "report"]
+SECTIONS: tuple[Section, ...] = ("", "sentences", "texts", "model", "report")
 """The menu's sections, in order; the first has no title."""
 
 
@@ -26,18 +28,18 @@ class PageRow:
 
     name: str
     icon: str
-    section: str
+    section: Section
     needs_own_model: bool = False  # the menu has it only for a model of one's own
 
     @property
     def title(self) -> str:
         """The page's name in the menu and in its header."""
-        return say(f"page.title.{self.name}")
+        return str(table("page.title")[self.name])
 
     @property
     def question(self) -> str:
         """The question that it answers, in a sentence."""
-        return say(f"page.question.{self.name}")
+        return str(table("page.question")[self.name])
 
     @property
     def file(self) -> str:

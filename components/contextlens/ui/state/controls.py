@@ -116,18 +116,18 @@ class Choice(Control[str]):
 
 def switch(page: str, name: str) -> Switch:
     """Return a control that is off by default."""
-    return Switch(page=page, name=name, **_words(page, name))
+    return Switch(page=page, name=name, **words_of(page, name))
 
 
 def text(page: str, name: str, *, default: str = "") -> Text:
     """Return a control for typed text."""
-    return Text(page=page, name=name, default=default, **_words(page, name))
+    return Text(page=page, name=name, default=default, **words_of(page, name))
 
 
 def number(page: str, name: str, *, between: tuple[int, int], default: int) -> Number:
     """Return a control for a whole number."""
     low, high = between
-    return Number(page=page, name=name, low=low, high=high, default=default, **_words(page, name))
+    return Number(page=page, name=name, low=low, high=high, default=default, **words_of(page, name))
 
 
 def choice(
@@ -141,7 +141,7 @@ def choice(
 
     The titles of options come from `english.toml`, else from `options`, else they are the values.
     """
-    words = _words(page, name)
+    words = words_of(page, name)
     option_titles = words.pop("options", {})
     titles = {key: option_titles.get(key, title) for key, title in _titles(options).items()}
     first = next(iter(titles), "") if default is None else default
@@ -151,7 +151,7 @@ def choice(
 def sentence_choice(page: str, name: str = "sentence") -> Choice:
     """Return the control that chooses the sentence of the view that a page shows."""
     letters = {letter(i): letter(i) for i in range(MAX_SENTENCES)}
-    words = {"label": say("page.sentence"), **_words(page, name)}
+    words = {"label": say("page.sentence"), **words_of(page, name)}
     return Choice(page=page, name=name, options=letters, default=letter(0), **words)
 
 
@@ -161,12 +161,16 @@ def sentence_index(view: ViewState, control: Choice) -> int:
     return letters.index(control.among(letters).of(view)) if letters else 0
 
 
-def _words(page: str, name: str) -> dict[str, Any]:
+def words_of(page: str, name: str) -> dict[str, Any]:
     """Return the label, help, placeholder and options of a control in `english.toml`.
 
     A control that is never shown has none.
+
+    Raises:
+        KeyError: the page does not exist.
     """
-    return dict(table(page).get("controls", {}).get(name, {}))
+    page_words = table(page)  # type: ignore[sentence-key]  # any page
+    return dict(page_words.get("controls", {}).get(name, {}))
 
 
 def _titles(

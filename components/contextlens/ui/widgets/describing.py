@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from contextlens.content.language import say, table
+from contextlens.content.language import say
 from contextlens.content.wording import cut
-from contextlens.ui.state.controls import TEXT_PAGES, TEXTS
+from contextlens.ui.state.controls import TEXT_PAGES, TEXTS, words_of
 from contextlens.ui.state.view import Sentence, Value, ViewState, letter
 
 Texts: TypeAlias = str | Mapping[str, Sentence] | None
@@ -68,7 +68,7 @@ def _choice(page: str, name: str, value: Value) -> tuple[str, str]:
     """Return the label of a control and the title of its value; "" for what has none."""
     words: Any = {}
     with suppress(KeyError):
-        words = table(f"{page}.controls.{name}")
+        words = words_of(page, name)
     label = words.get("label", "")
     if isinstance(value, bool):
         return label, say(f"page.settings.{'on' if value else 'off'}")

@@ -7,6 +7,7 @@ The conclusion comes from `contextlens.analysis.separation.verdict_of`, the sent
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from contextlens.analysis.separation import (
     SenseVerdict,
@@ -67,7 +68,7 @@ def senses_claim(word: str, curve: Sequence[Separation], trial: Trial, layer: in
     verdict = verdict_of(curve, trial)
     if verdict.state == "untested":
         sense = quoted(trial.senses[0]) if trial.senses else ""
-        return [say(f"senses.untested.{trial.problem}", word=quoted(word), sense=sense)]
+        return [say(f"senses.untested.{trial.problem or 'none'}", word=quoted(word), sense=sense)]
     sentences = [
         say(
             f"senses.claim.{_case(verdict, len(curve))}",
@@ -100,9 +101,9 @@ def senses_sure(curve: Sequence[Separation], trial: Trial) -> list[str]:
     return sentences
 
 
-def _case(verdict: SenseVerdict, n_layers: int) -> str:
+def _case(verdict: SenseVerdict, n_layers: int) -> Literal["unclear", "every", "one", "several"]:
     if verdict.state != "separate":
-        return verdict.state
+        return "unclear"
     if len(verdict.best) == n_layers > 1:
         return "every"
     return "one" if len(verdict.best) == 1 else "several"

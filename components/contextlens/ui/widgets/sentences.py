@@ -44,11 +44,11 @@ def meaning_fields(view: ViewState, suggestions: Sequence[str], *, where: str) -
         where: the place on the page.
     """
     with st.container(horizontal=True, gap="small", key=f"{where}_meanings"):
-        for i, name in enumerate(("one", "other")):
+        for i in range(2):
             text = view.references[i].text if i < len(view.references) else ""
             field = session.bind(f"{where}_meaning_{i}", text)
             st.text_input(
-                say(f"frame.meanings.{name}"),
+                say(f"frame.meanings.{('one', 'other')[i]}"),
                 text,
                 key=field,
                 placeholder=suggestions[i] if i < len(suggestions) else "",
@@ -150,7 +150,7 @@ def is_offered_as_file(text: str) -> bool:
         return False
     case = "long" if n > session.max_characters() else "lines"
     if guard.is_allowed(UPLOAD) and chooser.offer_on_map(text):
-        case += "_kept"
+        case = "long_kept" if case == "long" else "lines_kept"
     numbers = {"n": n if n > session.max_characters() else len(lines)}
     most = {"most": session.max_characters(), "rows": MAX_SENTENCES}
     session.remember(say(f"files.pasted.{case}", **numbers, **most))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from contextlens.analysis.sense_names import ONE_MEANING, RIGHT, Verdict, centred_cosine
 from contextlens.analysis.similarity import Comparison, Item, Pair
@@ -213,7 +214,9 @@ def _of_two_words(portrait: Portrait, pair: Pair) -> Claim:
     return claim(f"answer.two_words.{_relation(portrait, pair)}", cosine=cosine, **names)
 
 
-def _relation(portrait: Portrait, pair: Pair) -> str:
+def _relation(
+    portrait: Portrait, pair: Pair
+) -> Literal["same", "twins", "equal", "plain", "similar", "unrelated"]:
     band, cosine = portrait.meaning.band(pair), portrait.cosine(pair)
     if portrait.comparison.are_twins(pair):
         return "same" if portrait.comparison.along(pair).min() >= EQUAL else "twins"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -157,6 +158,9 @@ def _many_pairs(comparison: Comparison, pairs: Sequence[Pair], row: int) -> Clai
     )
 
 
+LeaningVerdict = Literal["unknown", "single", "neither", "equal", "alike", "closer"]
+
+
 @dataclass(frozen=True)
 class Leaning:
     """The similarity of the sentences' words to one reference.
@@ -175,7 +179,7 @@ class Leaning:
     reference: int
     near: int
     far: int
-    verdict: str
+    verdict: LeaningVerdict
     high: float
     low: float
 
@@ -193,6 +197,7 @@ def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
         values = {i: float(comparison.cosines[row, i, j]) for i in words}
         near, far = max(words, key=values.__getitem__), min(words, key=values.__getitem__)
         bands = [band(Pair(i, j)) for i in words]
+        verdict: LeaningVerdict
         if any(comparison.has_unknown(Pair(i, j)) for i in words):
             verdict = "unknown"
         elif len(words) == 1:
@@ -208,7 +213,7 @@ def leanings(comparison: Comparison, row: int, band: BandOf) -> list[Leaning]:
     return sorted(results, key=lambda leaning: (leaning.low - leaning.high, -leaning.high))
 
 
-def _nearness(high: float, low: float) -> str:
+def _nearness(high: float, low: float) -> LeaningVerdict:
     if two(high) == two(low):
         return "equal"
     return "alike" if _are_alike([low, high]) else "closer"
