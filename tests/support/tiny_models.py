@@ -32,6 +32,7 @@ from transformers import (
     AutoModel,
     BertTokenizer,
     CamembertTokenizer,
+    DebertaV2Tokenizer,
     DistilBertTokenizer,
     MPNetTokenizer,
     PreTrainedModel,
@@ -51,7 +52,9 @@ TYPICAL: tuple[str, ...] = (
 )
 """The families that differ in their tokenizer, or in what a page shows; the others are much like
 one of them, so tests that are not about a network's parts leave them out."""
-VARIANTS: tuple[str, ...] = ("electra-same-size", "bert-without-pooler", "bert-sharded")
+VARIANTS: tuple[str, ...] = (
+    *("electra-same-size", "bert-without-pooler", "bert-sharded", "deberta-v2-xlarge"),
+)
 ALL: tuple[str, ...] = FAMILIES + VARIANTS
 
 FROM_PADDING = {
@@ -61,13 +64,15 @@ FROM_PADDING = {
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
-NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert"}
-NO_POOLER = {"distilbert", "electra", "modernbert"}
-NO_POSITIONS = {"modernbert"}
+NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "deberta-v2", "deberta-v2-xlarge"}
+NO_POOLER = {"distilbert", "electra", "modernbert", "deberta-v2", "deberta-v2-xlarge"}
+NO_POSITIONS = {"modernbert", "deberta-v2"}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {"modernbert": "norm", "megatron-bert": None, "xlm-roberta-xl": None}
 """The embedding layer's LayerNorm, where it is not called so."""
+CASED = {"xlm-roberta", "camembert", "xlm-roberta-xl", "rembert", "deberta-v2", "deberta-v2-xlarge"}
+"""Families besides `BYTES` whose tokenizer tells capitals apart, here."""
 BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert"}
 """Families whose tokenizer cuts bytes, here."""
 
@@ -152,7 +157,7 @@ def store_in(dtype: torch.dtype, folder: Path) -> Path:
 
 def family_of(name: str) -> str:
     """The family of a family or variant."""
-    return name if name in FAMILIES else name.split("-")[0]
+    return max((one for one in FAMILIES if name.startswith(one)), key=len)
 
 
 def _sizes(family: str) -> dict[str, Any]:
@@ -179,6 +184,13 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
     if family == "rembert":
         sizes["input_embedding_size"] = N_DIMS // 2
+    if family_of(family) == "deberta-v2":  # 8 buckets: distances from 4 on share some
+        sizes |= {"relative_attention": True, "position_buckets": 8, "max_relative_positions": -1}
+        sizes |= {"pos_att_type": "p2c|c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+        sizes |= {"position_biased_input": False, "type_vocab_size": 0, "conv_kernel_size": 0}
+        sizes |= {"conv_groups": 1, "conv_act": "gelu", "layer_norm_eps": 1e-7}
+    if family == "deberta-v2-xlarge":  # as the large ones of version 2, and with a position table
+        sizes |= {"share_att_key": False, "conv_kernel_size": 3, "position_biased_input": True}
     if family in FROM_PADDING - {"mpnet"}:
         sizes["type_vocab_size"] = 1
     return sizes
@@ -331,6 +343,12 @@ def _rembert() -> PreTrainedTokenizerFast:
     return RemBertTokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
 
 
+def _deberta_v2() -> PreTrainedTokenizerFast:
+    specials = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]
+    pieces = [*_unigrams(specials, TEXT), ("[MASK]", 0.0)]
+    return DebertaV2Tokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
+
+
 _TOKENIZERS = {
     "bert": _bert,
     "distilbert": _distilbert,
@@ -348,4 +366,5 @@ _TOKENIZERS = {
     "megatron-bert": _bert,
     "ernie": _bert,
     "rembert": _rembert,
+    "deberta-v2": _deberta_v2,
 }

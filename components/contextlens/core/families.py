@@ -15,7 +15,7 @@ A config is read and checked before any weights are fetched, and its sizes are n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,19 +48,40 @@ class Parts:
         mixing: takes all heads side by side and gives the attention's output, before the residual
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
-        position_bias: computes the attention's bias from a layer's input (MPNet).
-        rotation: computes the angles by which attention turns its vectors (ModernBERT).
+        places: what a layer's attention is told of positions, by the names of its arguments; from
+            the model, its layer's number and input, and the positions, (1, n_tokens).
         final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
+        convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
+            models).
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
+        takes_booleans: True if attention takes its mask as booleans only, and always.
     """
 
     layers: str
     mixing: str
     feed_forward: str
-    position_bias: str | None = None
-    rotation: str | None = None
+    places: Callable[[Any, int, Any, Any], dict[str, Any]] | None = None
     final_norm: str | None = None
+    convolution: str | None = None
     are_shared: bool = False
+    takes_booleans: bool = False
+
+
+def _bias(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    return {"position_bias": model.encoder.compute_position_bias(hidden[:1])}
+
+
+def _angles(model: Any, layer: int, hidden: Any, places: Any) -> dict[str, Any]:
+    kind = model.config.layer_types[layer - 1]
+    return {"position_embeddings": model.rotary_emb(hidden, places, kind)}
+
+
+def _distances(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    encoder = model.encoder
+    return {
+        "relative_pos": encoder.get_rel_pos(hidden),
+        "rel_embeddings": encoder.get_rel_embedding(),
+    }
 
 
 _LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
@@ -83,7 +104,9 @@ class Family:
         parts: where its layers are.
         tables: the attribute that holds the embedding tables and LayerNorm.
         word_table, norm: their names there; None as norm if no LayerNorm follows the sum.
-        has_positions: True if there is a position table.
+        positions: the way in which attention is told of positions: bias, distances or rotation; or
+            None.
+        has_positions: True if all of its models have a position table.
         skips_positions: True if positions start after the pad ID.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
@@ -105,6 +128,7 @@ class Family:
     tables: str = "embeddings"
     word_table: str = "word_embeddings"
     norm: str | None = "LayerNorm"
+    positions: str | None = None
     has_positions: bool = True
     skips_positions: bool = False
     projection: str | None = None
@@ -175,6 +199,22 @@ def _is_plain_rotation(value: object) -> bool:
 
 
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
+_NO_SEGMENTS = Rule("0, because DeBERTa's segments are not shown here", lambda v: v == 0)
+_TERM = {"c2p", "p2c"}  # attention from a word to a distance, and back
+_TERMS = Rule(
+    "null, or some of c2p and p2c",
+    lambda v: (
+        v is None
+        or (isinstance(v, list | str) and {*(v.split("|") if isinstance(v, str) else v)} <= _TERM)
+    ),
+)
+_DEBERTA = _BERT | {
+    "type_vocab_size": _NO_SEGMENTS,
+    "relative_attention": _FLAG,
+    "max_relative_positions": whole_number(-1, 1_000_000),
+    "pos_att_type": _TERMS,
+    "position_biased_input": _FLAG,
+}
 
 
 # --- The families
@@ -249,8 +289,9 @@ FAMILIES: dict[str, Family] = {
                 "encoder.layer",
                 "attention.attn.o",
                 "output.dense",
-                position_bias="encoder.compute_position_bias",
+                places=_bias,
             ),
+            positions="bias",
             skips_positions=True,
         ),
         Family(
@@ -379,14 +420,37 @@ FAMILIES: dict[str, Family] = {
             },
             has_segments=False,
             has_pooler=False,
-            parts=Parts(
-                "layers", "attn.Wo", "mlp.Wo", rotation="rotary_emb", final_norm="final_norm"
-            ),
+            parts=Parts("layers", "attn.Wo", "mlp.Wo", places=_angles, final_norm="final_norm"),
             word_table="tok_embeddings",
             norm="norm",
+            positions="rotation",
             has_positions=False,
             dropout="mlp_dropout",
             attention_dropout="attention_dropout",
+        ),
+        Family(
+            model_type="deberta-v2",
+            class_name="DebertaV2Model",
+            tokenizers=("DebertaV2",),
+            keys=_DEBERTA
+            | {
+                "position_buckets": whole_number(-1, 1_000_000),
+                "share_att_key": _FLAG,
+                "norm_rel_ebd": Rule("none or layer_norm", lambda v: v in ("none", "layer_norm")),
+                "conv_kernel_size": Rule(
+                    "an odd number from 1 to 99, or 0 for no convolution",
+                    lambda v: type(v) is int and (v == 0 or (0 < v < 100 and v % 2 == 1)),
+                ),
+                "conv_groups": whole_number(1, 65_536),
+                "conv_act": ACTIVATION,
+            },
+            has_segments=False,
+            has_pooler=False,
+            parts=replace(
+                _LIKE_BERT, places=_distances, convolution="encoder.conv", takes_booleans=True
+            ),
+            positions="distances",
+            has_positions=False,
         ),
     )
 }

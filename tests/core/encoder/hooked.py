@@ -29,6 +29,9 @@ FEED_FORWARD = {
     "modernbert": lambda layer: layer.mlp.Wo,
 }
 
+BOOLEAN = {"deberta", "deberta-v2"}
+"""Families whose attention takes its mask as booleans."""
+
 
 @dataclass(frozen=True)
 class Edits:
@@ -78,6 +81,8 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
                 mask[0, 0, slice(None) if by is None else by, position] = -torch.inf
         if not edits.hidden:
             return (hidden, *args[1:]), kwargs
+        if family in BOOLEAN:
+            return (hidden, mask == 0, *args[2:]), kwargs
         if "attention_mask" not in kwargs:
             return (hidden, mask, *args[2:]), kwargs
         if "sliding" in getattr(module, "attention_type", ""):
@@ -105,6 +110,9 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
         return hook
 
     with ExitStack() as hooks:
+        if convolution := getattr(getattr(model, "encoder", None), "conv", None):
+            read = convolution.register_forward_pre_hook(lambda _, args: (seen["in"][0], *args[1:]))
+            hooks.callback(read.remove)
         for layer in layers_of(model):
             mixing = MIXING.get(family, lambda each: each.attention.output.dense)(layer)
             second = FEED_FORWARD.get(family, lambda each: each.output.dense)(layer)

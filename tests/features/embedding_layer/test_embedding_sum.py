@@ -40,7 +40,16 @@ from tests.features.embedding_layer.sums import (
 from tests.support.claims import unreached
 from tests.support.snippets import run
 from tests.support.texts import LONG, TYPED
-from tests.support.tiny_models import ALL, NO_POSITIONS, NO_SEGMENT_TABLE, NORMS, PROJECTED
+from tests.support.tiny_models import (
+    ALL,
+    FROM_PADDING,
+    NO_POSITIONS,
+    NO_SEGMENT_TABLE,
+    NORMS,
+    PROJECTED,
+    TWO_SEGMENTS,
+    family_of,
+)
 
 PAGE = controls.PAGE
 TEXT = "The python's owner walked by the river"
@@ -127,6 +136,9 @@ def test_any_text_is_taken_apart(text: str, service: EncoderService) -> None:
     assert_the_model_s(on(text), service)
 
 
+IN_ATTENTION = {"mpnet": "bias", "deberta-v2": "distances", "modernbert": "rotation"}
+
+
 @pytest.mark.parametrize("family", ALL)
 def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderService) -> None:
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
@@ -138,7 +150,16 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     n_parts = len(summands(embedding.parts))
     assert embedding.title().key.endswith({1: "one", 2: "two", 3: "three"}[n_parts])
     assert ("LayerNorm" in steps) == (family in PROJECTED)
-    assert ("sum" in steps) == (n_parts > 1 and NORMS.get(family, "LayerNorm") is not None)
+    has_norm = NORMS.get(family, "LayerNorm") is not None
+    assert ("sum" in steps) == (n_parts > 1 and has_norm)
+    told = {claim.key.removeprefix("embedding_layer.kind.") for claim in embedding.kind()}
+    assert "-".join(summands(embedding.parts)) in told
+    assert ("one_segment" in told) == (family_of(family) not in NO_SEGMENT_TABLE | TWO_SEGMENTS)
+    assert ("after_padding" in told) == (family in FROM_PADDING)
+    assert ("no_norm" in told) == (not has_norm)
+    how = {key.removeprefix("attention.") for key in told if key.startswith("attention.")}
+    assert how == {*filter(None, [IN_ATTENTION.get(family_of(family))])}
+    assert ("projected" in told) == (family in PROJECTED)
 
 
 def test_what_is_downloaded_adds_up(service: EncoderService) -> None:
@@ -295,9 +316,9 @@ def test_a_sum_of_words_alone_says_that_it_is_one(tiny_service: EncoderService) 
     assert f"{PAGE}.removed" not in [each.key for each in embedding.sure()]
 
 
-APART = ("same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
+APART = ("kind", "same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
          "learned_note", "starts")  # fmt: skip
-"""Sentences that the tests of the closer looks reach."""
+"""Sentences that the tests of the closer looks reach, and that of every family."""
 
 
 @pytest.mark.slow

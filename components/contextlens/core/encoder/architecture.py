@@ -67,4 +67,5 @@ def _architecture(
         dropout=float(getattr(config, family.dropout)),
         attention_dropout=float(getattr(config, family.attention_dropout)),
         parameters=parameters,
+        n_distance_terms=len({"c2p", "p2c"} & {*(getattr(config, "pos_att_type", None) or ())}),
     )

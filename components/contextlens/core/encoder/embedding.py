@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from contextlens.core.encoder.layerwise import position_ids, projection_of
+from contextlens.core.encoder.layerwise import position_ids, projection_of, table_of_positions
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
@@ -28,9 +28,9 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
     segment = _segment_rows(embeddings, tokens.token_type_ids, ids)
     total = word if segment is None else word + segment
     positions = position = None
-    if family.has_positions:
-        positions = position_ids(embeddings.position_embeddings, ids)
-        position = embeddings.position_embeddings(positions)
+    if (table := table_of_positions(embeddings)) is not None:
+        positions = position_ids(table, ids)
+        position = table(positions)
         total = total + position
     norm = None if family.norm is None else getattr(embeddings, family.norm)
     normalized = total if norm is None else norm(total)
@@ -99,7 +99,7 @@ def _segment_rows(
     embeddings: Any, token_type_ids: Any, token_ids: torch.Tensor
 ) -> torch.Tensor | None:
     """The segment table's row for each token, or None if the model has no such table."""
-    if not hasattr(embeddings, "token_type_embeddings"):
+    if getattr(embeddings, "token_type_embeddings", None) is None:
         return None
     ids = np.zeros(len(token_ids), np.int64) if token_type_ids is None else token_type_ids.copy()
     rows: torch.Tensor = embeddings.token_type_embeddings(

@@ -25,6 +25,10 @@ from contextlens.core.untrusted import Rule
 
 __all__ = ["KINDS", "Head", "HeadKind", "read_heads", "read_labels"]
 
+_REPLACED = (
+    "The checkpoint was trained to tell replaced words from others (mask_predictions), not to "
+    "predict hidden ones."
+)
 _MAX_LABEL_LENGTH = 80  # characters
 _MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
 _tie_weights = transformers.PreTrainedModel.tie_weights
@@ -63,6 +67,8 @@ _HEAD_KEYS: Mapping[str, Rule] = {
     "classifier_activation": ACTIVATION,
     "classifier_bias": _YES_OR_NO,
     "decoder_bias": _YES_OR_NO,
+    "legacy": _YES_OR_NO,
+    "pooler_hidden_act": ACTIVATION,
 }
 """The entries of a config.json that change a head and not the encoder."""
 
@@ -115,6 +121,11 @@ class _Given(torch.nn.Module):
         super().__init__()
         self._encoder = (encoder,)  # not as a module of this one
 
+    @property
+    def embeddings(self) -> Any:
+        """The encoder's tables: DeBERTa's head reads its word table."""
+        return self._encoder[0].embeddings
+
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> Any:
         (encoder,) = self._encoder
         has_pooler = getattr(encoder, "pooler", None) is not None
@@ -136,7 +147,10 @@ def read_heads(
         paths: its safetensors files.
     """
     heads, states = {}, {}
-    has_more = bool(_names(paths, model.base_model_prefix) - set(model.state_dict()))
+    names = _names(paths, model.base_model_prefix) - set(model.state_dict())
+    modules = {name.partition(".")[0] for name in names}
+    if "lm_predictions" in modules:  # DeBERTa's own; transformers reads it if `legacy` is false
+        given = {"legacy": "mask_predictions" in modules, **given}
     for name, kind in KINDS.items():
         cls = getattr(transformers, family.class_name.removesuffix("Model") + kind.suffix, None)
         if cls is None:
@@ -145,12 +159,14 @@ def read_heads(
             )
             continue
         is_named = any(str(one).endswith(kind.suffix) for one in given.get("architectures") or ())
-        if not has_more or (kind.has_labels and not is_named):
+        if not names or (kind.has_labels and not is_named):
             states[name] = _absent(kind)
             continue
         built, states[name] = _read(cls, kind, model, given, paths)
         if states[name].state == "trained":
             heads[name] = Head(built)
+        elif kind.suffix == "ForMaskedLM" and "mask_predictions" in modules:
+            states[name] = PartState("absent", _REPLACED)
     return heads, states
 
 

@@ -95,8 +95,8 @@ _SETTINGS = {
     **dict.fromkeys(
         (
             *("add_bos_token", "add_eos_token", "add_prefix_space", "clean_up_tokenization_spaces"),
-            *("do_lower_case", "keep_accents", "split_special_tokens", "strip_accents"),
-            *("tokenize_chinese_chars", "trim_offsets"),
+            *("do_lower_case", "keep_accents", "split_by_punct", "split_special_tokens"),
+            *("strip_accents", "tokenize_chinese_chars", "trim_offsets"),
         ),
         _FLAG,
     ),

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.core.families import FAMILIES, PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS, Family
 from contextlens.core.schema import Architecture, FloatArray, Parameter
 
 # --- The parts of a model
@@ -192,51 +192,56 @@ def _node(
 
 
 _EMBEDDINGS = Step("embeddings", "Embedding layer", "embeddings")
-_POOLER = Step("pooler", "Pooler", "pooler")
+_RELATIVE = Step("relative", "Relative positions", "relative")
+_NORM = Step("layernorm", "LayerNorm", "layernorm")
 _OUTSIDE_LAYERS = (
     (
-        rf"embeddings\.({'|'.join({f.word_table for f in FAMILIES.values()})})\.",
-        (_EMBEDDINGS, Step("word", "Word table", "word")),
-    ),
-    (
-        r"embeddings\.position_embeddings\.",
+        "embeddings.position_embeddings",
         (_EMBEDDINGS, Step("position", "Position table", "position")),
     ),
     (
-        r"embeddings\.token_type_embeddings\.",
+        "embeddings.token_type_embeddings",
         (_EMBEDDINGS, Step("segment", "Segment table", "segment")),
     ),
-    (
-        r"embeddings\.(LayerNorm|norm)\.",
-        (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm")),
-    ),
-    (
-        rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.",
-        (_EMBEDDINGS, Step("projection", "Projection", "projection")),
-    ),
-    (
-        r"encoder\.relative_attention_bias\.",
-        (Step("relative", "Relative positions", "relative"),),
-    ),
-    (
-        rf"({'|'.join(re.escape(p) for f in FAMILIES.values() if (p := f.parts.final_norm))})\.",
-        (Step("final-layernorm", "Final LayerNorm", "layernorm"),),
-    ),
-    (r"pooler\.", (_POOLER,)),
+    ("encoder.relative_attention_bias", (_RELATIVE,)),
+    ("encoder.rel_embeddings", (_RELATIVE, Step("table", "Table of distances", "relative"))),
+    ("encoder.LayerNorm", (_RELATIVE, _NORM)),
+    ("pooler", (Step("pooler", "Pooler", "pooler"),)),
 )
+
+
+def _outside_layers(family: Family) -> Iterator[tuple[str, tuple[Step, ...]]]:
+    """The names of a model's parts outside its layers, and the steps to each."""
+    yield f"{family.tables}.{family.word_table}", (_EMBEDDINGS, Step("word", "Word table", "word"))
+    yield f"{family.tables}.{family.norm}", (_EMBEDDINGS, _NORM)
+    if family.projection is not None:
+        yield family.projection, (_EMBEDDINGS, Step("projection", "Projection", "projection"))
+    if (name := family.parts.final_norm) is not None:
+        yield name, (Step("final-layernorm", "Final LayerNorm", "layernorm"),)
+    if (name := family.parts.convolution) is not None:
+        convolution = Step("convolution", "Convolution", "convolution")
+        yield f"{name}.LayerNorm", (convolution, _NORM)
+        yield name, (convolution, Step("neighbours", "Neighbours", "convolution"))
+    yield from _OUTSIDE_LAYERS
+
+
 _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
-_NORM = Step("layernorm", "LayerNorm", "layernorm")
 _INSIDE_LAYERS = (
     (
-        r"attention\.(self\.query|q_lin|attn\.q|query)\.",
+        r"attention\.(self\.query(_proj)?|q_lin|attn\.q|query)\.",
         _ATTENTION,
         Step("query", "Query", "query"),
     ),
     (r"attn\.Wqkv\.", _ATTENTION, Step("qkv", "Query, key and value", "qkv")),
-    (r"attention\.(self\.key|k_lin|attn\.k|key)\.", _ATTENTION, Step("key", "Key", "key")),
     (
-        r"attention\.(self\.value|v_lin|attn\.v|value)\.",
+        r"attention\.(self\.key(_proj)?|k_lin|attn\.k|key)\.",
+        _ATTENTION,
+        Step("key", "Key", "key"),
+    ),
+    (r"attention\.self\.pos_", _ATTENTION, _RELATIVE),
+    (
+        r"attention\.(self\.value(_proj)?|v_lin|attn\.v|value)\.",
         _ATTENTION,
         Step("value", "Value", "value"),
     ),
@@ -281,7 +286,8 @@ def _steps_to(name: str, architecture: Architecture) -> tuple[Step, ...]:
             *_steps_in_layer(shared[3]),
         )
     other = (Step("other", "Other", "other"), Step(name, name, "other"))
-    return next((steps for rule, steps in _OUTSIDE_LAYERS if re.match(rule, name)), other)
+    parts = _outside_layers(FAMILIES[architecture.family])
+    return next((steps for part, steps in parts if name.startswith(f"{part}.")), other)
 
 
 def _steps_in_layer(suffix: str) -> tuple[Step, ...]:
@@ -310,9 +316,11 @@ def _shared_step(group: int, inner: int, architecture: Architecture) -> Step:
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """The bytes of one value at each precision."""
 
-_QUERY = re.compile(r"(attention\.(self\.query|q_lin|attn\.q|query)|attn\.Wqkv)\.weight$")
+_QUERY = re.compile(r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|attn\.Wqkv)\.weight$")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
-_IN_LAYER = re.compile(r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.")
+_PER_TOKEN = re.compile(
+    r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.(?!attention\.self\.pos_)"
+)
 _PROJECTION = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
@@ -321,8 +329,10 @@ class Operations:
     """The multiply-adds that one text takes.
 
     Attributes:
-        linear: the linear layers inside the encoder layers, and the projection before them.
-        attention: queries times keys, and attention weights times values.
+        linear: the linear layers inside the encoder layers, the projection before them, and the
+            convolution after the first.
+        attention: queries times keys, and attention weights times values; where attention reads
+            distances, these too.
         pooler: the pooler, which reads one token.
     """
 
@@ -344,12 +354,17 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     """
     n_uses = _n_uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
-    in_layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * n_uses
+    in_layers = sum(n_values(p) for p in matrices if _PER_TOKEN.match(p.name)) * n_uses
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
+    in_convolution = sum(n_values(p) for p in architecture.parameters if len(p.shape) == 3)
     query_widths = sum(p.shape[1] for p in matrices if _QUERY.search(p.name)) * n_uses
+    n_distances = sum(p.shape[0] for p in matrices if p.name == "encoder.rel_embeddings.weight")
+    if architecture.family == "deberta":  # it reads the distances that occur
+        n_distances = min(n_distances, 2 * n_tokens)
+    n_scores = architecture.n_distance_terms * n_distances * (architecture.n_dims + n_tokens)
     return Operations(
-        linear=round(n_tokens * (in_layers + in_projection)),
-        attention=round(2 * n_tokens**2 * query_widths),
+        linear=round(n_tokens * (in_layers + in_projection + in_convolution)),
+        attention=round((2 * n_tokens**2 + n_scores) * query_widths),
         pooler=sum(n_values(p) for p in matrices if p.name.startswith("pooler.")),
     )
 

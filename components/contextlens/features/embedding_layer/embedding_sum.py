@@ -53,7 +53,7 @@ _MAX_LABEL = 20  # characters of a token in the title
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.
 Each of them names a row of a table, and the rows are added (families without segments leave $S$
-out; ModernBERT, whose positions act in attention, leaves $P$ out too):
+out, and those whose positions act in attention leave $P$ out):
 
 $$x_t = W_{i_t} + P_{p_t} + S_{s_t}$$
 
@@ -208,6 +208,22 @@ class EmbeddingSum(Panel):
             texts = "text" if tokens.pair is None else "pair"
             notes.append(claim(f"embedding_layer.cut.{texts}", n=tokens.n_truncated))
         return notes
+
+    def kind(self) -> list[Claim]:
+        """What this model adds up here, and what it lacks."""
+        parts, how = self.parts, FAMILIES[self.card.family].positions
+        claims = [claim(f"embedding_layer.kind.{'-'.join(summands(parts))}")]
+        if parts.segment is not None and not self.card.has_segments:
+            claims.append(claim("embedding_layer.kind.one_segment"))
+        if parts.position_ids is not None and parts.position_ids[0]:
+            claims.append(claim("embedding_layer.kind.after_padding"))
+        if how is not None:
+            claims.append(claim(f"embedding_layer.kind.attention.{how}"))
+        if parts.epsilon is None:
+            claims.append(claim("embedding_layer.kind.no_norm"))
+        if parts.projected:
+            claims.append(claim("embedding_layer.kind.projected"))
+        return claims
 
     def figure(self) -> go.Figure:
         """The sum as a flow, one token's row strong."""

@@ -66,7 +66,7 @@ def _every_token(embedding: EmbeddingSum) -> None:
     if notes := embedding.notes():
         st.caption(" ".join(map(str, notes)))
     kit.claims([], sure=embedding.sure(), key="reading_sure")
-    st.caption(say(f"embedding_layer.family.{embedding.card.family}"))
+    st.caption(" ".join(map(str, embedding.kind())))
 
 
 def _follow() -> None:
