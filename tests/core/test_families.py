@@ -58,10 +58,11 @@ TRICKS: list[dict[str, Any]] = [
 
 
 READ_BY_NAME = {
+    "deberta": {"talking_head"},
     "deberta-v2": {
         *("position_buckets", "share_att_key", "norm_rel_ebd"),
         *("conv_kernel_size", "conv_groups", "conv_act"),
-    }
+    },
 }
 """Entries that transformers takes from a config by name, though its class does not list them."""
 
@@ -182,6 +183,7 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
         ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
         ("deberta-v2", {"type_vocab_size": 2}, "DeBERTa's segments are not shown"),
+        ("deberta", {"talking_head": True}, "must be false, because attention would not"),
         ("deberta-v2", {"pos_att_type": "c2p|p2p"}, "null, or some of c2p and p2c"),
         ("deberta-v2", {"conv_kernel_size": 4}, "an odd number"),
         ("modernbert", {"rope_scaling": {"type": "yarn"}}, "rope_scaling is .* must be null"),

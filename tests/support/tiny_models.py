@@ -32,6 +32,7 @@ from transformers import (
     AutoModel,
     BertTokenizer,
     CamembertTokenizer,
+    DebertaTokenizer,
     DebertaV2Tokenizer,
     DistilBertTokenizer,
     MPNetTokenizer,
@@ -64,16 +65,23 @@ FROM_PADDING = {
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
-NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "deberta-v2", "deberta-v2-xlarge"}
-NO_POOLER = {"distilbert", "electra", "modernbert", "deberta-v2", "deberta-v2-xlarge"}
-NO_POSITIONS = {"modernbert", "deberta-v2"}
+NO_SEGMENT_TABLE = {
+    "distilbert",
+    "mpnet",
+    "modernbert",
+    "deberta-v2",
+    "deberta-v2-xlarge",
+    "deberta",
+}
+NO_POOLER = {"distilbert", "electra", "modernbert", "deberta-v2", "deberta-v2-xlarge", "deberta"}
+NO_POSITIONS = {"modernbert", "deberta-v2", "deberta"}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {"modernbert": "norm", "megatron-bert": None, "xlm-roberta-xl": None}
 """The embedding layer's LayerNorm, where it is not called so."""
 CASED = {"xlm-roberta", "camembert", "xlm-roberta-xl", "rembert", "deberta-v2", "deberta-v2-xlarge"}
 """Families besides `BYTES` whose tokenizer tells capitals apart, here."""
-BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert"}
+BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "deberta"}
 """Families whose tokenizer cuts bytes, here."""
 
 N_LAYERS, N_DIMS, N_HEADS, MAX_LENGTH = 3, 32, 4, 64
@@ -184,11 +192,12 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
     if family == "rembert":
         sizes["input_embedding_size"] = N_DIMS // 2
+    if family.startswith("deberta"):  # as published, also where it is the default
+        sizes |= {"relative_attention": True, "max_relative_positions": -1, "talking_head": False}
+        sizes |= {"pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
     if family_of(family) == "deberta-v2":  # 8 buckets: distances from 4 on share some
-        sizes |= {"relative_attention": True, "position_buckets": 8, "max_relative_positions": -1}
-        sizes |= {"pos_att_type": "p2c|c2p", "share_att_key": True, "norm_rel_ebd": "layer_norm"}
-        sizes |= {"position_biased_input": False, "type_vocab_size": 0, "conv_kernel_size": 0}
-        sizes |= {"conv_groups": 1, "conv_act": "gelu", "layer_norm_eps": 1e-7}
+        sizes |= {"position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+        sizes |= {"conv_kernel_size": 0, "conv_groups": 1, "conv_act": "gelu"}
     if family == "deberta-v2-xlarge":  # as the large ones of version 2, and with a position table
         sizes |= {"share_att_key": False, "conv_kernel_size": 3, "position_biased_input": True}
     if family in FROM_PADDING - {"mpnet"}:
@@ -349,6 +358,12 @@ def _deberta_v2() -> PreTrainedTokenizerFast:
     return DebertaV2Tokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
 
 
+def _deberta() -> PreTrainedTokenizerFast:
+    pieces, merges = _byte_pairs(["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+    pieces["[MASK]"] = len(pieces)
+    return DebertaTokenizer(vocab=pieces, merges=merges, model_max_length=MAX_LENGTH)
+
+
 _TOKENIZERS = {
     "bert": _bert,
     "distilbert": _distilbert,
@@ -367,4 +382,5 @@ _TOKENIZERS = {
     "ernie": _bert,
     "rembert": _rembert,
     "deberta-v2": _deberta_v2,
+    "deberta": _deberta,
 }

@@ -200,6 +200,9 @@ def _is_plain_rotation(value: object) -> bool:
 
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
 _NO_SEGMENTS = Rule("0, because DeBERTa's segments are not shown here", lambda v: v == 0)
+_NO_MIXED_HEADS = Rule(
+    "false, because attention would not sum to 1 after heads are mixed", lambda v: v is False
+)
 _TERM = {"c2p", "p2c"}  # attention from a word to a distance, and back
 _TERMS = Rule(
     "null, or some of c2p and p2c",
@@ -449,6 +452,17 @@ FAMILIES: dict[str, Family] = {
             parts=replace(
                 _LIKE_BERT, places=_distances, convolution="encoder.conv", takes_booleans=True
             ),
+            positions="distances",
+            has_positions=False,
+        ),
+        Family(
+            model_type="deberta",
+            class_name="DebertaModel",
+            tokenizers=("Deberta",),
+            keys=_DEBERTA | {"talking_head": _NO_MIXED_HEADS},
+            has_segments=False,
+            has_pooler=False,
+            parts=replace(_LIKE_BERT, places=_distances, takes_booleans=True),
             positions="distances",
             has_positions=False,
         ),

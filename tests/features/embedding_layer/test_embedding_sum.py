@@ -136,7 +136,12 @@ def test_any_text_is_taken_apart(text: str, service: EncoderService) -> None:
     assert_the_model_s(on(text), service)
 
 
-IN_ATTENTION = {"mpnet": "bias", "deberta-v2": "distances", "modernbert": "rotation"}
+IN_ATTENTION = {
+    "mpnet": "bias",
+    "deberta-v2": "distances",
+    "deberta": "distances",
+    "modernbert": "rotation",
+}
 
 
 @pytest.mark.parametrize("family", ALL)

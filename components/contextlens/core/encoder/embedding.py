@@ -44,7 +44,7 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
         segment=None if segment is None else _read_only(segment),
         total=_read_only(total),
         normalized=_read_only(normalized),
-        epsilon=None if norm is None else float(norm.eps),
+        epsilon=None if norm is None else _epsilon(norm),
         projected=projection is not None,
         output=_read_only(output),
     )
@@ -93,6 +93,11 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     names = loaded.reader.tokenizer.convert_ids_to_tokens(best.indices.tolist())
     pairs = zip(best.indices.tolist(), names, best.values.tolist(), strict=True)
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
+
+
+def _epsilon(norm: Any) -> float:
+    """The number that a LayerNorm adds to the variance; DeBERTa has a class of its own."""
+    return float(getattr(norm, "eps", None) or norm.variance_epsilon)
 
 
 def _segment_rows(

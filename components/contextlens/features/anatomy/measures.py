@@ -233,7 +233,11 @@ _INSIDE_LAYERS = (
         _ATTENTION,
         Step("query", "Query", "query"),
     ),
-    (r"attn\.Wqkv\.", _ATTENTION, Step("qkv", "Query, key and value", "qkv")),
+    (
+        r"attn\.Wqkv\.|attention\.self\.(in_proj\.|[qv]_bias$)",
+        _ATTENTION,
+        Step("qkv", "Query, key and value", "qkv"),
+    ),
     (
         r"attention\.(self\.key(_proj)?|k_lin|attn\.k|key)\.",
         _ATTENTION,
@@ -316,7 +320,9 @@ def _shared_step(group: int, inner: int, architecture: Architecture) -> Step:
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """The bytes of one value at each precision."""
 
-_QUERY = re.compile(r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|attn\.Wqkv)\.weight$")
+_QUERY = re.compile(
+    r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query|self\.in_proj)|attn\.Wqkv)\.weight$"
+)
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _PER_TOKEN = re.compile(
     r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.(?!attention\.self\.pos_)"
