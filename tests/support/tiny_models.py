@@ -65,23 +65,20 @@ FROM_PADDING = {
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
-NO_SEGMENT_TABLE = {
-    "distilbert",
-    "mpnet",
-    "modernbert",
-    "deberta-v2",
-    "deberta-v2-xlarge",
-    "deberta",
-}
-NO_POOLER = {"distilbert", "electra", "modernbert", "deberta-v2", "deberta-v2-xlarge", "deberta"}
-NO_POSITIONS = {"modernbert", "deberta-v2", "deberta"}
+_DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
+NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert"}
+NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", *_DEBERTAS}
+NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", *_DEBERTAS}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
-NORMS = {"modernbert": "norm", "megatron-bert": None, "xlm-roberta-xl": None}
+NORMS = {
+    "modernbert": "norm",
+    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert"), None),
+}
 """The embedding layer's LayerNorm, where it is not called so."""
 CASED = {"xlm-roberta", "camembert", "xlm-roberta-xl", "rembert", "deberta-v2", "deberta-v2-xlarge"}
 """Families besides `BYTES` whose tokenizer tells capitals apart, here."""
-BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "deberta"}
+BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "deberta", "eurobert"}
 """Families whose tokenizer cuts bytes, here."""
 
 N_LAYERS, N_DIMS, N_HEADS, MAX_LENGTH = 3, 32, 4, 64
@@ -192,6 +189,8 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
     if family == "rembert":
         sizes["input_embedding_size"] = N_DIMS // 2
+    if family == "eurobert":  # two heads share a key and a value
+        sizes |= {"num_key_value_heads": N_HEADS // 2, "pad_token_id": 0}
     if family.startswith("deberta"):  # as published, also where it is the default
         sizes |= {"relative_attention": True, "max_relative_positions": -1, "talking_head": False}
         sizes |= {"pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
@@ -287,16 +286,27 @@ def _roberta() -> PreTrainedTokenizerFast:
 
 
 def _modernbert() -> PreTrainedTokenizerFast:
-    pieces, merges = _byte_pairs(["[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"])
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
+    return _byte_level("[CLS]", "[SEP]", names)
+
+
+def _eurobert() -> PreTrainedTokenizerFast:
+    first, last = "<|begin_of_text|>", "<|end_of_text|>"
+    names = {"pad_token": "<|pad|>", "mask_token": "<|mask|>"}
+    return _byte_level(first, last, {**names, "bos_token": first, "eos_token": last})
+
+
+def _byte_level(first: str, last: str, names: dict[str, str]) -> PreTrainedTokenizerFast:
+    """BPE of bytes without a class of its own, with special tokens around each text."""
+    pieces, merges = _byte_pairs(list(names.values()))
     tokenizer = Tokenizer(models.BPE(vocab=pieces, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(name, pieces[name]) for name in ("[CLS]", "[SEP]")],
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(name, pieces[name]) for name in (first, last)],
     )
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_max_length=MAX_LENGTH,
@@ -383,4 +393,5 @@ _TOKENIZERS = {
     "rembert": _rembert,
     "deberta-v2": _deberta_v2,
     "deberta": _deberta,
+    "eurobert": _eurobert,
 }

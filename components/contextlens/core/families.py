@@ -50,6 +50,7 @@ class Parts:
         feed_forward: gives the feed-forward's output, before the residual connection.
         places: what a layer's attention is told of positions, by the names of its arguments; from
             the model, its layer's number and input, and the positions, (1, n_tokens).
+        norm: what its LayerNorms are called; RMSNorm does not centre.
         final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
         convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
             models).
@@ -61,6 +62,7 @@ class Parts:
     mixing: str
     feed_forward: str
     places: Callable[[Any, int, Any, Any], dict[str, Any]] | None = None
+    norm: str = "LayerNorm"
     final_norm: str | None = None
     convolution: str | None = None
     are_shared: bool = False
@@ -72,8 +74,9 @@ def _bias(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
 
 
 def _angles(model: Any, layer: int, hidden: Any, places: Any) -> dict[str, Any]:
-    kind = model.config.layer_types[layer - 1]
-    return {"position_embeddings": model.rotary_emb(hidden, places, kind)}
+    kinds = getattr(model.config, "layer_types", None)
+    kind = () if kinds is None else (kinds[layer - 1],)
+    return {"position_embeddings": model.rotary_emb(hidden, places, *kind)}
 
 
 def _distances(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
@@ -102,7 +105,7 @@ class Family:
         has_pooler: True if its class has a pooler.
         publishes_pooler: True if published checkpoints have the pooler's weights.
         parts: where its layers are.
-        tables: the attribute that holds the embedding tables and LayerNorm.
+        tables: the attribute that holds the embedding tables and LayerNorm; "" for the model.
         word_table, norm: their names there; None as norm if no LayerNorm follows the sum.
         positions: the way in which attention is told of positions: bias, distances or rotation; or
             None.
@@ -112,7 +115,9 @@ class Family:
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
             and inner dimensions of the feed-forward.
-        dropout, attention_dropout: its names for the shares that training sets to 0.
+        dropout, attention_dropout: its names for the shares that training sets to 0; those of a
+            name that the config does not have are 0.
+        poolings: the ways in which a head that labels texts may read a text (classifier_pooling).
     """
 
     model_type: str
@@ -138,6 +143,12 @@ class Family:
     inner: str = "intermediate_size"
     dropout: str = "hidden_dropout_prob"
     attention_dropout: str = "attention_probs_dropout_prob"
+    poolings: tuple[str, ...] = ("cls", "mean")
+
+    @property
+    def word_name(self) -> str:
+        """The dotted name of the word table."""
+        return f"{self.tables}.{self.word_table}".removeprefix(".")
 
 
 # --- The entries of config.json that are read
@@ -198,6 +209,13 @@ def _is_plain_rotation(value: object) -> bool:
     )
 
 
+_ROTATION = {
+    "rope_parameters": Rule(
+        "rotation by a rope_theta alone, without scaling",
+        lambda v: v is None or _is_plain_rotation({_KINDS[0]: v}),
+    ),
+}
+_OLD_ROTATION = {"rope_theta": _THETA, "rope_scaling": _NONE}
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
 _NO_SEGMENTS = Rule("0, because DeBERTa's segments are not shown here", lambda v: v == 0)
 _NO_MIXED_HEADS = Rule(
@@ -454,6 +472,42 @@ FAMILIES: dict[str, Family] = {
             ),
             positions="distances",
             has_positions=False,
+        ),
+        Family(
+            model_type="eurobert",
+            class_name="EuroBertModel",
+            tokenizers=(),
+            keys=_SHARED
+            | _ROTATION
+            | {
+                "num_hidden_layers": _N_LAYERS,
+                "hidden_size": _N_DIMS,
+                "num_attention_heads": _N_HEADS,
+                "num_key_value_heads": whole_number(1, 1024, or_none=True),
+                "intermediate_size": _N_INNER,
+                "hidden_act": ACTIVATION,
+                "rms_norm_eps": _EPSILON,
+                "attention_dropout": _DROPOUT,
+                **dict.fromkeys(("attention_bias", "mlp_bias"), _FLAG),
+            },
+            old_keys=_OLD_ROTATION,
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts(
+                "layers",
+                "self_attn.o_proj",
+                "mlp.down_proj",
+                places=_angles,
+                norm="RMSNorm",
+                final_norm="norm",
+            ),
+            tables="",
+            word_table="embed_tokens",
+            norm=None,
+            positions="rotation",
+            has_positions=False,
+            attention_dropout="attention_dropout",
+            poolings=("bos", "mean", "late"),
         ),
         Family(
             model_type="deberta",

@@ -22,11 +22,13 @@ MIXING = {
     "mpnet": lambda layer: layer.attention.attn.o,
     "albert": lambda layer: layer.albert_layers[0].attention.dense,
     "modernbert": lambda layer: layer.attn.Wo,
+    "eurobert": lambda layer: layer.self_attn.o_proj,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
     "modernbert": lambda layer: layer.mlp.Wo,
+    "eurobert": lambda layer: layer.mlp.down_proj,
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}
@@ -134,7 +136,7 @@ def layers_of(model: Any) -> Any:
     family = model.config.model_type
     if family == "distilbert":
         return model.transformer.layer
-    if family == "modernbert":
+    if hasattr(model, "layers"):
         return model.layers
     return model.encoder.albert_layer_groups if family == "albert" else model.encoder.layer
 

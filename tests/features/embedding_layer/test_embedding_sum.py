@@ -141,6 +141,7 @@ IN_ATTENTION = {
     "deberta-v2": "distances",
     "deberta": "distances",
     "modernbert": "rotation",
+    "eurobert": "rotation",
 }
 
 
@@ -153,7 +154,7 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     assert ("segment" in steps) == (family not in NO_SEGMENT_TABLE)
     assert ("position" in steps) == (family not in NO_POSITIONS)
     n_parts = len(summands(embedding.parts))
-    assert embedding.title().key.endswith({1: "one", 2: "two", 3: "three"}[n_parts])
+    assert embedding.title().key.endswith(f".{'-'.join(summands(embedding.parts))}")
     assert ("LayerNorm" in steps) == (family in PROJECTED)
     has_norm = NORMS.get(family, "LayerNorm") is not None
     assert ("sum" in steps) == (n_parts > 1 and has_norm)
@@ -267,7 +268,7 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
     claims, sure = embedding.claims(), embedding.sure()
     of_focus, average, caution = claims
     title, ids = embedding.title(), parts.tokens.token_type_ids
-    assert title.key.endswith("two" if parts.segment is None else "three")
+    assert title.key.endswith("word-position" if parts.segment is None else "word-position-segment")
     assert title.numbers["position"] == focus
     segment = None if parts.segment is None else 0 if ids is None else ids[focus]
     assert title.numbers.get("segment") == segment
@@ -308,7 +309,7 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
     yield from [title, *claims, *sure, *notes]
 
 
-WORDS_ALONE = {f"{PAGE}.title.one", f"{PAGE}.focus.only"}
+WORDS_ALONE = {f"{PAGE}.title.word", f"{PAGE}.focus.only"}
 """What is said where only words are added, as in ModernBERT."""
 
 

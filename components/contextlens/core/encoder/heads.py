@@ -63,7 +63,6 @@ KINDS: Mapping[str, HeadKind] = {
 _YES_OR_NO = Rule("true or false", lambda value: type(value) is bool)
 _HEAD_KEYS: Mapping[str, Rule] = {
     "tie_word_embeddings": _YES_OR_NO,
-    "classifier_pooling": Rule("cls or mean", lambda value: value in ("cls", "mean")),
     "classifier_activation": ACTIVATION,
     "classifier_bias": _YES_OR_NO,
     "decoder_bias": _YES_OR_NO,
@@ -162,7 +161,7 @@ def read_heads(
         if not names or (kind.has_labels and not is_named):
             states[name] = _absent(kind)
             continue
-        built, states[name] = _read(cls, kind, model, given, paths)
+        built, states[name] = _read(cls, kind, model, family, given, paths)
         if states[name].state == "trained":
             heads[name] = Head(built)
         elif kind.suffix == "ForMaskedLM" and "mask_predictions" in modules:
@@ -171,12 +170,18 @@ def read_heads(
 
 
 def _read(
-    cls: Any, kind: HeadKind, model: Any, given: Mapping[str, Any], paths: list[Path]
+    cls: Any,
+    kind: HeadKind,
+    model: Any,
+    family: Family,
+    given: Mapping[str, Any],
+    paths: list[Path],
 ) -> tuple[Any, PartState]:
     """The model of a head's class around an encoder, and the state of the head."""
     prefix = f"{cls.base_model_prefix}."
     settings = cls.config_class.from_dict(model.config.to_dict())
-    for name, rule in _HEAD_KEYS.items():
+    rules = {"classifier_pooling": Rule("", lambda value: value in family.poolings), **_HEAD_KEYS}
+    for name, rule in rules.items():
         if name in given and rule.allows(given[name]):
             setattr(settings, name, given[name])
     if kind.has_labels:
@@ -208,7 +213,8 @@ def _read(
             f"The checkpoint has {kind.title}, and every bias of it is exactly 0, as before any "
             "training.",
         )
-    return built, PartState("trained", f"The checkpoint has {kind.title}; its biases are not 0.")
+    reason = "; its biases are not 0" if biases else ""
+    return built, PartState("trained", f"The checkpoint has {kind.title}{reason}.")
 
 
 def read_labels(given: Mapping[str, Any]) -> Labels:

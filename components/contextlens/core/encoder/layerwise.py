@@ -141,7 +141,9 @@ class Layerwise:
             words: (n_batch, n_tokens, n_embedding_dims) to use in place of the word table's rows;
                 the positions still come from the IDs.
         """
-        tables = self._model.embeddings
+        if not self._family.tables:
+            return self._model.get_input_embeddings()(ids) if words is None else words
+        tables = self._model.get_submodule(self._family.tables)
         more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
         if words is not None:
             more["inputs_embeds"] = words

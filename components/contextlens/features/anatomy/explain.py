@@ -21,7 +21,7 @@ $$
 $$
 
 Query, key, value and output are $d \times d$ each, widening and narrowing $d \times f$; with a gate
-(ModernBERT), widening is $d \times 2f$, so that $2 d f$ becomes $3 d f$. The scores
+(ModernBERT, EuroBERT), widening is $d \times 2f$, so that $2 d f$ becomes $3 d f$. The scores
 and the weighted sum of attention take $N^2 d$ each. A projection from $e$ to $d$ dimensions after
 the embedding layer adds $N e d$. DeBERTa projects the $r$ rows of its table of distances in each
 layer, and scores each token against them: $r d (d + N)$ for each of its two terms. A convolution

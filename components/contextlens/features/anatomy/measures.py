@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -212,12 +212,12 @@ _OUTSIDE_LAYERS = (
 
 def _outside_layers(family: Family) -> Iterator[tuple[str, tuple[Step, ...]]]:
     """The names of a model's parts outside its layers, and the steps to each."""
-    yield f"{family.tables}.{family.word_table}", (_EMBEDDINGS, Step("word", "Word table", "word"))
+    yield family.word_name, (_EMBEDDINGS, Step("word", "Word table", "word"))
     yield f"{family.tables}.{family.norm}", (_EMBEDDINGS, _NORM)
     if family.projection is not None:
         yield family.projection, (_EMBEDDINGS, Step("projection", "Projection", "projection"))
     if (name := family.parts.final_norm) is not None:
-        yield name, (Step("final-layernorm", "Final LayerNorm", "layernorm"),)
+        yield name, (Step("final-layernorm", f"Final {family.parts.norm}", "layernorm"),)
     if (name := family.parts.convolution) is not None:
         convolution = Step("convolution", "Convolution", "convolution")
         yield f"{name}.LayerNorm", (convolution, _NORM)
@@ -229,7 +229,7 @@ _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
 _INSIDE_LAYERS = (
     (
-        r"attention\.(self\.query(_proj)?|q_lin|attn\.q|query)\.",
+        r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|self_attn\.q_proj)\.",
         _ATTENTION,
         Step("query", "Query", "query"),
     ),
@@ -239,18 +239,18 @@ _INSIDE_LAYERS = (
         Step("qkv", "Query, key and value", "qkv"),
     ),
     (
-        r"attention\.(self\.key(_proj)?|k_lin|attn\.k|key)\.",
+        r"(attention\.(self\.key(_proj)?|k_lin|attn\.k|key)|self_attn\.k_proj)\.",
         _ATTENTION,
         Step("key", "Key", "key"),
     ),
     (r"attention\.self\.pos_", _ATTENTION, _RELATIVE),
     (
-        r"attention\.(self\.value(_proj)?|v_lin|attn\.v|value)\.",
+        r"(attention\.(self\.value(_proj)?|v_lin|attn\.v|value)|self_attn\.v_proj)\.",
         _ATTENTION,
         Step("value", "Value", "value"),
     ),
     (
-        r"(attention\.(output\.dense|out_lin|attn\.o|dense)|attn\.Wo)\.",
+        r"(attention\.(output\.dense|out_lin|attn\.o|dense)|attn\.Wo|self_attn\.o_proj)\.",
         _ATTENTION,
         Step("output", "Output", "output"),
     ),
@@ -260,15 +260,17 @@ _INSIDE_LAYERS = (
         _NORM,
     ),
     (
-        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.Wi)\.(weight|bias)",
+        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.(Wi|(gate|up)_proj))\.(weight|bias)",
         _FORWARD,
         Step("widening", "Widening", "widening"),
     ),
     (
-        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.Wo)\.",
+        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.(Wo|down_proj))\.",
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
+    (r"(input|post_attention)_layernorm\.", _ATTENTION, _NORM),
+    (r"post_mlp_layernorm\.", _FORWARD, _NORM),
     (
         r"((output\.|intermediate\.)?LayerNorm|output_layer_norm|full_layer_layer_norm|ln|mlp_norm)\.",
         _FORWARD,
@@ -281,24 +283,33 @@ _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)
 
 def _steps_to(name: str, architecture: Architecture) -> tuple[Step, ...]:
     """The steps from the whole model down to the part that holds a parameter."""
+    family = FAMILIES[architecture.family]
     if layer := _LAYER.fullmatch(name):
         number = int(layer[1]) + 1
-        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_steps_in_layer(layer[2]))
+        return (
+            Step(f"layer-{number}", f"Layer {number}", "layer"),
+            *_steps_in_layer(layer[2], family),
+        )
     if shared := _SHARED.fullmatch(name):
         return (
             _shared_step(int(shared[1]), int(shared[2]), architecture),
-            *_steps_in_layer(shared[3]),
+            *_steps_in_layer(shared[3], family),
         )
     other = (Step("other", "Other", "other"), Step(name, name, "other"))
-    parts = _outside_layers(FAMILIES[architecture.family])
+    parts = _outside_layers(family)
     return next((steps for part, steps in parts if name.startswith(f"{part}.")), other)
 
 
-def _steps_in_layer(suffix: str) -> tuple[Step, ...]:
+def _steps_in_layer(suffix: str, family: Family) -> tuple[Step, ...]:
     """The steps from a layer down to the part that holds a parameter."""
+    parts = family.parts
+    if parts.final_norm and suffix.startswith(
+        "post_attention_layernorm"
+    ):  # what comes next reads it
+        return _FORWARD, replace(_NORM, name=parts.norm)
     for rule, block, step in _INSIDE_LAYERS:
         if re.match(rule, suffix):
-            return block, step
+            return block, replace(step, name=parts.norm) if step is _NORM else step
     return (Step(suffix, suffix, "other"),)
 
 
@@ -321,7 +332,8 @@ BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """The bytes of one value at each precision."""
 
 _QUERY = re.compile(
-    r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query|self\.in_proj)|attn\.Wqkv)\.weight$"
+    r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query|self\.in_proj)|attn\.Wqkv|"
+    r"self_attn\.q_proj)\.weight$"
 )
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _PER_TOKEN = re.compile(

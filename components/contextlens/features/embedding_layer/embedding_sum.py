@@ -58,8 +58,8 @@ out, and those whose positions act in attention leave $P$ out):
 $$x_t = W_{i_t} + P_{p_t} + S_{s_t}$$
 
 **LayerNorm.** The sum's $d$ numbers are brought to mean 0 and variance 1, then scaled and shifted
-by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; Megatron-BERT and
-XLM-RoBERTa-XL have no LayerNorm here):
+by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; EuroBERT, Megatron-BERT
+and XLM-RoBERTa-XL have no LayerNorm here):
 
 $$h_{0,t} = \frac{x_t - \mu_t}{\sqrt{\sigma_t^2 + \epsilon}} \odot \gamma + \beta$$
 
@@ -159,13 +159,10 @@ class EmbeddingSum(Panel):
     def title(self) -> Claim:
         """One token's sum in a line, with the numbers of its rows; the label is not escaped."""
         numbers = {"token": shortened(self.labels[self.focus], _MAX_LABEL), "position": self.focus}
-        if self.parts.position is None:
-            return claim("embedding_layer.title.one", **numbers)
-        if self.parts.segment is None:
-            return claim("embedding_layer.title.two", **numbers)
         segments = self.parts.tokens.token_type_ids
-        segment = 0 if segments is None else int(segments[self.focus])
-        return claim("embedding_layer.title.three", segment=segment, **numbers)
+        if self.parts.segment is not None:
+            numbers["segment"] = 0 if segments is None else int(segments[self.focus])
+        return claim(f"embedding_layer.title.{'-'.join(summands(self.parts))}", **numbers)
 
     def claims(self) -> list[Claim]:
         """The part that contributes most to the token, the average of all, and one caution."""
@@ -425,7 +422,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
     It defines `parts` (the rows), `total`, `output` and `difference`, and by part, (n_tokens,)
     each, `shares`, `norms`, `moved` and `turned`.
     """
-    tokens = parts.tokens
+    tokens, family = parts.tokens, FAMILIES[card.family]
     pair = "" if tokens.pair is None else f", {literal(tokens.pair)}"
     lines = [
         "import torch",
@@ -439,7 +436,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
         *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
         'ids = batch["input_ids"][0]',
-        "tables = model.embeddings",
+        f"tables = {f'model.{family.tables}'.removesuffix('.')}",
         "",
         "",
         "def finish(total):",
@@ -448,7 +445,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
         "",
         "",
         "with torch.inference_mode():",
-        f'    parts = {{"word": tables.{FAMILIES[card.family].word_table}(ids)}}',
+        f'    parts = {{"word": tables.{family.word_table}(ids)}}',
         *_position(parts),
         *_segment(card, parts),
         "    total = sum(parts.values())",

@@ -105,8 +105,8 @@ class Starts(Panel):
 
     def sure(self) -> list[Claim]:
         """What a place is made of, and the check against the model."""
-        parts = str(len(summands(self.embedding.parts)))
-        return [claim(f"embedding_layer.starts.place_{parts}"), *self.embedding.sure()]
+        parts = "-".join(summands(self.embedding.parts))
+        return [claim(f"embedding_layer.starts.places.{parts}"), *self.embedding.sure()]
 
     def notes(self) -> list[Claim]:
         """The colours."""
