@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
@@ -156,6 +157,53 @@ def test_a_published_modernbert_is_read_as_transformers_reads_it(
     assert settings_of(loaded)["rope_parameters"] == rotation
 
 
+def test_a_published_nomic_bert_is_read_with_its_own_names(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """Its config.json has GPT-2's names, which transformers does not read, and remote code."""
+    theirs = build("nomic_bert", tmp_path / "theirs", rope_parameters={"rope_theta": 500.0})
+    ours = build("nomic_bert", tmp_path / "model", rope_parameters={"rope_theta": 500.0})
+    vocab_size = read_config(ours)["vocab_size"]
+    config = json.dumps({**NOMIC_CONFIG, "vocab_size": vocab_size})
+    (ours / "config.json").write_text(config, encoding="utf-8")
+    service, plain = open_with(model_folder=tmp_path), Oracle(theirs, 64)
+    card = service.load("folder:model")
+    assert (card.n_layers, card.n_heads, card.max_length) == (3, 4, 64)
+    text = "The teacher's teachings were taught to the teachers"
+    (encoding,) = service.encode("folder:model", [text], pairs=["Rain."], attentions=True)
+    expected = plain(text, "Rain.", attentions=True)
+    np.testing.assert_allclose(encoding.hidden, expected.hidden, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(encoding.attentions, expected.attentions, rtol=0, atol=1e-5)
+
+
+NOMIC_CONFIG = {
+    "model_type": "nomic_bert",
+    "architectures": ["NomicBertModel"],
+    "auto_map": {"AutoModel": "modeling_hf_nomic_bert.NomicBertModel"},
+    "n_layer": 3,
+    "n_embd": 32,
+    "n_head": 4,
+    "n_inner": 64,
+    "layer_norm_epsilon": 1e-12,
+    "type_vocab_size": 2,
+    "activation_function": "swiglu",
+    "max_trained_positions": 64,
+    "n_positions": 8192,
+    "rotary_emb_base": 500,
+    "rotary_emb_fraction": 1.0,
+    "rotary_emb_interleaved": False,
+    "rotary_scaling_factor": 2,
+    "causal": False,
+    "prenorm": False,
+    "qkv_proj_bias": False,
+    "mlp_fc1_bias": False,
+    "attn_pdrop": 0.0,
+    "embd_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "use_rms_norm": False,
+}
+
+
 def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
     allowed = {name for name in ACT2FN if FAMILIES["bert"].keys["hidden_act"].allows(name)}
     assert set(ACT2FN) - allowed == {"prelu", "sqrtsoftplus", "xielu"}
@@ -183,6 +231,8 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
         ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
         ("deberta-v2", {"type_vocab_size": 2}, "DeBERTa's segments are not shown"),
+        ("nomic_bert", {"num_experts": 8}, "num_experts is 8; it must be 0, as in the class"),
+        ("nomic_bert", {"rotary_emb_base": 0}, "rope_theta is 0; it must be a number from 1"),
         ("deberta", {"talking_head": True}, "must be false, because attention would not"),
         ("deberta-v2", {"pos_att_type": "c2p|p2p"}, "null, or some of c2p and p2c"),
         ("deberta-v2", {"conv_kernel_size": 4}, "an odd number"),

@@ -51,8 +51,8 @@ def test_a_tiny_models_card_tells_its_sizes_and_parts(
     assert card.cased == (name in BYTES | CASED)
     assert card.provenance.embedding_layer.state == "trained"
     assert card.provenance.encoder.state == "trained"
-    lacks = {"bert-without-pooler": "checkpoint"} | dict.fromkeys(
-        {*NO_POOLER, "electra-same-size"}, "architecture"
+    lacks = dict.fromkeys(("bert-without-pooler", "nomic_bert"), "checkpoint") | dict.fromkeys(
+        {*NO_POOLER, "electra-same-size"} - {"nomic_bert"}, "architecture"
     )
     assert card.provenance.pooler.state == ("absent" if name in lacks else "trained")
     assert lacks.get(name, "checkpoint") in card.provenance.pooler.reason
@@ -118,12 +118,15 @@ def test_weights_that_are_no_numbers_are_refused(
 ) -> None:
     path = build(family, tmp_path / "model") / "model.safetensors"
     weights = load_file(path)
-    name = min(n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    matrices = (n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    name = min(
+        n for n in matrices if not re.search("qkv|up_gate", n, re.IGNORECASE)
+    )  # those are cut
     weights[name][1, :3] = value
     save_file(weights, path, metadata={"format": "pt"})
     with pytest.raises(CheckpointError, match="NaN or infinite") as refused:
         load()
-    assert f": 3 of {weights[name].numel():,} numbers in {name} are" in str(refused.value)
+    assert f": 3 of {weights[name].numel():,} numbers in " in str(refused.value)
     assert "more arrays" not in str(refused.value)
 
 
@@ -205,7 +208,7 @@ def test_an_encoder_decoder_is_refused(folder: Path, load: Callable[[], ModelCar
         load()
 
 
-@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "yoso", "xmod", "roc_bert"])
+@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "yoso", "xmod", "roc_bert", "new"])
 def test_an_encoder_that_cannot_be_shown_is_refused_with_the_reason(
     folder: Path, load: Callable[[], ModelCard], model_type: str
 ) -> None:

@@ -63,12 +63,12 @@ FROM_PADDING = {
     "roberta-prelayernorm",
 }
 """Families whose positions start after the row for padding."""
-TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
+TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert", "nomic_bert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
-NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert"}
+NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert"}
 NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", *_DEBERTAS}
-NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", *_DEBERTAS}
+NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", *_DEBERTAS}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {
@@ -394,4 +394,5 @@ _TOKENIZERS = {
     "deberta-v2": _deberta_v2,
     "deberta": _deberta,
     "eurobert": _eurobert,
+    "nomic_bert": _bert,
 }

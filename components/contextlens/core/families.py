@@ -14,6 +14,7 @@ A config is read and checked before any weights are fetched, and its sizes are n
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -103,6 +104,7 @@ class Family:
         old_keys: entries of older config.json files that transformers converts into others.
         has_segments: True if its inputs include segments.
         has_pooler: True if its class has a pooler.
+        adds_pooler: True if its class has the pooler only where it is asked for.
         publishes_pooler: True if published checkpoints have the pooler's weights.
         parts: where its layers are.
         tables: the attribute that holds the embedding tables and LayerNorm; "" for the model.
@@ -128,6 +130,7 @@ class Family:
     old_keys: Mapping[str, Rule] = field(default_factory=dict)
     has_segments: bool
     has_pooler: bool
+    adds_pooler: bool = False
     publishes_pooler: bool = True
     parts: Parts = _LIKE_BERT
     tables: str = "embeddings"
@@ -144,6 +147,11 @@ class Family:
     dropout: str = "hidden_dropout_prob"
     attention_dropout: str = "attention_probs_dropout_prob"
     poolings: tuple[str, ...] = ("cls", "mean")
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """What its class is asked for beside a config."""
+        return {"add_pooling_layer": True} if self.adds_pooler else {}
 
     @property
     def word_name(self) -> str:
@@ -216,6 +224,28 @@ _ROTATION = {
     ),
 }
 _OLD_ROTATION = {"rope_theta": _THETA, "rope_scaling": _NONE}
+
+
+def _only(value: object) -> Rule:
+    """The rule for an entry that transformers' class does not read, and takes for one value."""
+    words = json.dumps(value)
+    return Rule(f"{words}, as in the class that transformers has", lambda given: given == value)
+
+
+_NOMIC = {
+    "num_experts": _only(0),
+    "activation_function": _only("swiglu"),
+    "rotary_emb_fraction": _only(1.0),
+    "rotary_emb_scale_base": _only(None),
+    **dict.fromkeys(
+        (
+            *("causal", "mlp_fc1_bias", "mlp_fc2_bias", "parallel_block", "prenorm"),
+            *("qkv_proj_bias", "rotary_emb_interleaved", "use_rms_norm"),
+        ),
+        _only(value=False),
+    ),
+}
+"""Entries of a config.json as NomicBERT's authors published it."""
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
 _NO_SEGMENTS = Rule("0, because DeBERTa's segments are not shown here", lambda v: v == 0)
 _NO_MIXED_HEADS = Rule(
@@ -510,6 +540,29 @@ FAMILIES: dict[str, Family] = {
             poolings=("bos", "mean", "late"),
         ),
         Family(
+            model_type="nomic_bert",
+            class_name="NomicBertModel",
+            tokenizers=("Bert",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW | _ROTATION,
+            other_keys={
+                "n_layer": "num_hidden_layers",
+                "n_embd": "hidden_size",
+                "n_head": "num_attention_heads",
+                "n_inner": "intermediate_size",
+                "layer_norm_epsilon": "layer_norm_eps",
+                "max_trained_positions": "max_position_embeddings",
+                "rotary_emb_base": "rope_theta",
+            },
+            old_keys=_OLD_ROTATION | _NOMIC,
+            has_segments=True,
+            has_pooler=True,
+            adds_pooler=True,
+            publishes_pooler=False,
+            parts=Parts("layers", "self_attn.o_proj", "mlp.down_proj", places=_angles),
+            positions="rotation",
+            has_positions=False,
+        ),
+        Family(
             model_type="deberta",
             class_name="DebertaModel",
             tokenizers=("Deberta",),
@@ -576,6 +629,7 @@ def family_of(config: dict[str, Any]) -> Family:
 
 
 _REASONS = {
+    "new": "they need the program code of their repository, unless converted to the kind 'gte'",
     "big_bird": "they attend to blocks of tokens drawn at random",
     "bert-generation": "their tokenizer does not say where in the text its tokens are",
     "fnet": "they mix tokens without attention",

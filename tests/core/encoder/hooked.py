@@ -23,12 +23,14 @@ MIXING = {
     "albert": lambda layer: layer.albert_layers[0].attention.dense,
     "modernbert": lambda layer: layer.attn.Wo,
     "eurobert": lambda layer: layer.self_attn.o_proj,
+    "nomic_bert": lambda layer: layer.self_attn.o_proj,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
     "modernbert": lambda layer: layer.mlp.Wo,
     "eurobert": lambda layer: layer.mlp.down_proj,
+    "nomic_bert": lambda layer: layer.mlp.down_proj,
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}

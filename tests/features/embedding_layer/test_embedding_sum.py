@@ -142,6 +142,7 @@ IN_ATTENTION = {
     "deberta": "distances",
     "modernbert": "rotation",
     "eurobert": "rotation",
+    "nomic_bert": "rotation",
 }
 
 
@@ -320,6 +321,8 @@ def test_a_sum_of_words_alone_says_that_it_is_one(tiny_service: EncoderService) 
     assert str(title).endswith("= word")
     assert [each.key for each in cautions] == [f"{PAGE}.caution"]
     assert f"{PAGE}.removed" not in [each.key for each in embedding.sure()]
+    title = sum_of(replace(DEFAULT, model="folder:nomic_bert"), tiny_service).title()
+    assert title.key == f"{PAGE}.title.word-segment"
 
 
 APART = ("kind", "same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
@@ -334,7 +337,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     keys = keys_of(partial(check_sum, sum_of(DEFAULT, service)), 2000)
     names = ("word", "position", "segment")
     keys |= {f"{PAGE}.{table}.{name}" for table in ("share", "row") for name in names}
-    keys |= WORDS_ALONE
+    keys |= WORDS_ALONE | {f"{PAGE}.title.word-segment"}
     assert not [key for key in unreached(PAGE, keys) if key.split(".")[1] not in APART]
 
 

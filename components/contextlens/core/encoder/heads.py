@@ -18,7 +18,7 @@ from safetensors import safe_open
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from contextlens.core.encoder.layerwise import pooled
-from contextlens.core.encoder.shapes import own_name
+from contextlens.core.encoder.shapes import own_names
 from contextlens.core.families import ACTIVATION, Family
 from contextlens.core.schema import MAX_LABELS, Labels, PartState
 from contextlens.core.untrusted import Rule
@@ -146,7 +146,7 @@ def read_heads(
         paths: its safetensors files.
     """
     heads, states = {}, {}
-    names = _names(paths, model.base_model_prefix) - set(model.state_dict())
+    names = _names(paths, model.base_model_prefix, family) - set(model.state_dict())
     modules = {name.partition(".")[0] for name in names}
     if "lm_predictions" in modules:  # DeBERTa's own; transformers reads it if `legacy` is false
         given = {"legacy": "mask_predictions" in modules, **given}
@@ -191,7 +191,7 @@ def _read(
     reads_pooler = getattr(built.base_model, "pooler", None) is not None
     setattr(built, cls.base_model_prefix, model)
     wanted = {n: v.shape for n, v in built.state_dict().items() if not n.startswith(prefix)}
-    weights = _stored(paths, cls.base_model_prefix, wanted)
+    weights = _stored(paths, cls.base_model_prefix, family, wanted)
     if not weights:
         return None, _absent(kind)
     if reads_pooler and model.pooler is None:
@@ -238,23 +238,24 @@ def _absent(kind: HeadKind) -> PartState:
     return PartState("absent", f"The checkpoint has no weights for {kind.title}.")
 
 
-def _names(paths: list[Path], prefix: str) -> set[str]:
-    names = set()
+def _names(paths: list[Path], prefix: str, family: Family) -> set[str]:
+    names = set[str]()
     for path in paths:
         with safe_open(path, framework="pt") as file:
-            names |= {own_name(stored, prefix) for stored in file.keys()}  # noqa: SIM118
+            for stored in file.keys():  # noqa: SIM118 - it has no iterator
+                names.update(own_names(stored, prefix, family))
     return names
 
 
 def _stored(
-    paths: list[Path], prefix: str, wanted: Mapping[str, torch.Size]
+    paths: list[Path], prefix: str, family: Family, wanted: Mapping[str, torch.Size]
 ) -> dict[str, torch.Tensor]:
     """The weights of a checkpoint with the wanted names and shapes, in float32."""
     weights = {}
     for path in paths:
         with safe_open(path, framework="pt") as file:
             for stored in file.keys():  # noqa: SIM118 - it has no iterator
-                name = own_name(stored, prefix)
+                name = own_names(stored, prefix, family)[0]  # no head's weight is cut
                 if name in wanted and file.get_slice(stored).get_shape() == list(wanted[name]):
                     weights[name] = file.get_tensor(stored).float()
     return weights

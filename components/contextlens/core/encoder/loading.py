@@ -180,6 +180,7 @@ def _read_weights(
         model, info = cls.from_pretrained(
             files.folder,
             config=cls.config_class(**config),
+            **family.options,
             dtype=torch.float32,
             key_mapping={WRAPPER: ""},
             use_safetensors=True,
