@@ -86,13 +86,14 @@ def families_table(*_: object) -> str:
         told = [f"a table{start}"] if family.has_positions else []
         told += [f"{_POSITIONS[family.positions]} in attention"] if family.positions else []
         layers = "shared" if family.parts.are_shared else "separate"
+        layers += f", then a final {family.parts.norm}" if family.parts.final_norm else ""
         pooler = "yes" if family.publishes_pooler else "seldom published"
         rows.append([
             f"`{family.model_type}`",
             ", and ".join(told),
-            "yes" if family.has_segments else "no",
+            {True: "yes", False: "no", None: "in some models"}[family.has_segments],
             pooler if family.has_pooler else "no",
-            layers if family.parts.final_norm is None else f"{layers}, then a final LayerNorm",
+            layers,
             "yes",
         ])  # fmt: skip
     head = ["family", "positions", "segments", "pooler", "layers", "interventions, gradients"]

@@ -230,7 +230,6 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("distilbert", {"activation": ["gelu"]}, "an activation such as gelu"),
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
         ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
-        ("deberta-v2", {"type_vocab_size": 2}, "DeBERTa's segments are not shown"),
         ("nomic_bert", {"num_experts": 8}, "num_experts is 8; it must be 0, as in the class"),
         ("nomic_bert", {"rotary_emb_base": 0}, "rope_theta is 0; it must be a number from 1"),
         ("deberta", {"talking_head": True}, "must be false, because attention would not"),

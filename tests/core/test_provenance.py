@@ -51,9 +51,9 @@ def test_a_tiny_models_card_tells_its_sizes_and_parts(
     assert card.cased == (name in BYTES | CASED)
     assert card.provenance.embedding_layer.state == "trained"
     assert card.provenance.encoder.state == "trained"
-    lacks = dict.fromkeys(("bert-without-pooler", "nomic_bert"), "checkpoint") | dict.fromkeys(
-        {*NO_POOLER, "electra-same-size"} - {"nomic_bert"}, "architecture"
-    )
+    lacks = dict.fromkeys(
+        ("bert-without-pooler", "nomic_bert", "gte"), "checkpoint"
+    ) | dict.fromkeys({*NO_POOLER, "electra-same-size"} - {"nomic_bert", "gte"}, "architecture")
     assert card.provenance.pooler.state == ("absent" if name in lacks else "trained")
     assert lacks.get(name, "checkpoint") in card.provenance.pooler.reason
     output = tiny_service.encode(f"folder:{name}", ["a snake"])[0].pooler_output

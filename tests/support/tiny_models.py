@@ -64,11 +64,12 @@ FROM_PADDING = {
 }
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert", "nomic_bert"}
+TWO_SEGMENTS |= {"deberta-v2-xlarge"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
-NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert"}
-NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", *_DEBERTAS}
-NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", *_DEBERTAS}
+NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
+NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
+NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {
@@ -76,7 +77,15 @@ NORMS = {
     **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert"), None),
 }
 """The embedding layer's LayerNorm, where it is not called so."""
-CASED = {"xlm-roberta", "camembert", "xlm-roberta-xl", "rembert", "deberta-v2", "deberta-v2-xlarge"}
+CASED = {
+    "gte",
+    "xlm-roberta",
+    "camembert",
+    "xlm-roberta-xl",
+    "rembert",
+    "deberta-v2",
+    "deberta-v2-xlarge",
+}
 """Families besides `BYTES` whose tokenizer tells capitals apart, here."""
 BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "deberta", "eurobert"}
 """Families whose tokenizer cuts bytes, here."""
@@ -189,6 +198,8 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
     if family == "rembert":
         sizes["input_embedding_size"] = N_DIMS // 2
+    if family == "gte":
+        sizes |= {"pad_token_id": 1}
     if family == "eurobert":  # two heads share a key and a value
         sizes |= {"num_key_value_heads": N_HEADS // 2, "pad_token_id": 0}
     if family.startswith("deberta"):  # as published, also where it is the default
@@ -197,8 +208,9 @@ def _sizes(family: str) -> dict[str, Any]:
     if family_of(family) == "deberta-v2":  # 8 buckets: distances from 4 on share some
         sizes |= {"position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
         sizes |= {"conv_kernel_size": 0, "conv_groups": 1, "conv_act": "gelu"}
-    if family == "deberta-v2-xlarge":  # as the large ones of version 2, and with a position table
+    if family == "deberta-v2-xlarge":  # as the large ones of version 2, and with tables
         sizes |= {"share_att_key": False, "conv_kernel_size": 3, "position_biased_input": True}
+        sizes |= {"type_vocab_size": 2}
     if family in FROM_PADDING - {"mpnet"}:
         sizes["type_vocab_size"] = 1
     return sizes
@@ -395,4 +407,5 @@ _TOKENIZERS = {
     "deberta": _deberta,
     "eurobert": _eurobert,
     "nomic_bert": _bert,
+    "gte": _xlm_roberta,
 }

@@ -102,7 +102,8 @@ class Family:
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
         old_keys: entries of older config.json files that transformers converts into others.
-        has_segments: True if its inputs include segments.
+        has_segments: True if its inputs include segments; None if its config decides
+            (type_vocab_size, of which more than 1 are needed).
         has_pooler: True if its class has a pooler.
         adds_pooler: True if its class has the pooler only where it is asked for.
         publishes_pooler: True if published checkpoints have the pooler's weights.
@@ -128,7 +129,7 @@ class Family:
     keys: Mapping[str, Rule]
     other_keys: Mapping[str, str] = field(default_factory=dict)
     old_keys: Mapping[str, Rule] = field(default_factory=dict)
-    has_segments: bool
+    has_segments: bool | None
     has_pooler: bool
     adds_pooler: bool = False
     publishes_pooler: bool = True
@@ -147,6 +148,12 @@ class Family:
     dropout: str = "hidden_dropout_prob"
     attention_dropout: str = "attention_probs_dropout_prob"
     poolings: tuple[str, ...] = ("cls", "mean")
+
+    def reads_segments(self, config: Mapping[str, Any]) -> bool:
+        """True if the inputs of a model with this config include segments."""
+        if self.has_segments is None:
+            return int(config.get("type_vocab_size", 0)) > 1
+        return self.has_segments
 
     @property
     def options(self) -> dict[str, bool]:
@@ -247,7 +254,6 @@ _NOMIC = {
 }
 """Entries of a config.json as NomicBERT's authors published it."""
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
-_NO_SEGMENTS = Rule("0, because DeBERTa's segments are not shown here", lambda v: v == 0)
 _NO_MIXED_HEADS = Rule(
     "false, because attention would not sum to 1 after heads are mixed", lambda v: v is False
 )
@@ -260,7 +266,7 @@ _TERMS = Rule(
     ),
 )
 _DEBERTA = _BERT | {
-    "type_vocab_size": _NO_SEGMENTS,
+    "type_vocab_size": whole_number(0, 1024),
     "relative_attention": _FLAG,
     "max_relative_positions": whole_number(-1, 1_000_000),
     "pos_att_type": _TERMS,
@@ -495,7 +501,7 @@ FAMILIES: dict[str, Family] = {
                 "conv_groups": whole_number(1, 65_536),
                 "conv_act": ACTIVATION,
             },
-            has_segments=False,
+            has_segments=None,
             has_pooler=False,
             parts=replace(
                 _LIKE_BERT, places=_distances, convolution="encoder.conv", takes_booleans=True
@@ -563,11 +569,25 @@ FAMILIES: dict[str, Family] = {
             has_positions=False,
         ),
         Family(
+            model_type="gte",
+            class_name="GteModel",
+            tokenizers=("XLMRoberta", "Bert"),
+            keys=_BERT | _PAD_ROW | _ROTATION | {"type_vocab_size": whole_number(0, 1024)},
+            old_keys=_OLD_ROTATION,
+            has_segments=None,
+            has_pooler=True,
+            adds_pooler=True,
+            publishes_pooler=False,
+            parts=Parts("layers", "self_attn.o_proj", "mlp.down_proj", places=_angles),
+            positions="rotation",
+            has_positions=False,
+        ),
+        Family(
             model_type="deberta",
             class_name="DebertaModel",
             tokenizers=("Deberta",),
             keys=_DEBERTA | {"talking_head": _NO_MIXED_HEADS},
-            has_segments=False,
+            has_segments=None,
             has_pooler=False,
             parts=replace(_LIKE_BERT, places=_distances, takes_booleans=True),
             positions="distances",

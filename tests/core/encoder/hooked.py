@@ -24,6 +24,7 @@ MIXING = {
     "modernbert": lambda layer: layer.attn.Wo,
     "eurobert": lambda layer: layer.self_attn.o_proj,
     "nomic_bert": lambda layer: layer.self_attn.o_proj,
+    "gte": lambda layer: layer.self_attn.o_proj,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
@@ -31,6 +32,7 @@ FEED_FORWARD = {
     "modernbert": lambda layer: layer.mlp.Wo,
     "eurobert": lambda layer: layer.mlp.down_proj,
     "nomic_bert": lambda layer: layer.mlp.down_proj,
+    "gte": lambda layer: layer.mlp.down_proj,
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}

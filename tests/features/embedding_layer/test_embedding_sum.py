@@ -48,6 +48,7 @@ from tests.support.tiny_models import (
     NORMS,
     PROJECTED,
     TWO_SEGMENTS,
+    VARIANTS,
     family_of,
 )
 
@@ -143,6 +144,7 @@ IN_ATTENTION = {
     "modernbert": "rotation",
     "eurobert": "rotation",
     "nomic_bert": "rotation",
+    "gte": "rotation",
 }
 
 
@@ -161,7 +163,9 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     assert ("sum" in steps) == (n_parts > 1 and has_norm)
     told = {claim.key.removeprefix("embedding_layer.kind.") for claim in embedding.kind()}
     assert "-".join(summands(embedding.parts)) in told
-    assert ("one_segment" in told) == (family_of(family) not in NO_SEGMENT_TABLE | TWO_SEGMENTS)
+    assert ("one_segment" in told) == (
+        family not in NO_SEGMENT_TABLE | TWO_SEGMENTS | set(VARIANTS)
+    )
     assert ("after_padding" in told) == (family in FROM_PADDING)
     assert ("no_norm" in told) == (not has_norm)
     how = {key.removeprefix("attention.") for key in told if key.startswith("attention.")}

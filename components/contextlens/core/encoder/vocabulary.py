@@ -358,7 +358,7 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
             tokenizer.num_special_tokens_to_add(pair=True),
         ),
         cased=bool(tokenizer.tokenize("Apple US") != tokenizer.tokenize("apple us")),
-        has_segments=family.has_segments,
+        has_segments=family.reads_segments(config),
         versions=library_versions(),
     )
     return LoadedTokenizer(card, tokenizer)
