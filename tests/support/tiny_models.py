@@ -64,10 +64,10 @@ FROM_PADDING = {
 }
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert", "nomic_bert"}
-TWO_SEGMENTS |= {"deberta-v2-xlarge"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
 NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
+NO_POSITIONS |= {"jina_embeddings_v3"}
 NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
 NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
 PROJECTED = {"albert", "electra", "rembert"}
@@ -79,6 +79,7 @@ NORMS = {
 """The embedding layer's LayerNorm, where it is not called so."""
 CASED = {
     "gte",
+    "jina_embeddings_v3",
     "xlm-roberta",
     "camembert",
     "xlm-roberta-xl",
@@ -408,4 +409,5 @@ _TOKENIZERS = {
     "eurobert": _eurobert,
     "nomic_bert": _bert,
     "gte": _xlm_roberta,
+    "jina_embeddings_v3": _xlm_roberta,
 }

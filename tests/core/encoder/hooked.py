@@ -25,6 +25,7 @@ MIXING = {
     "eurobert": lambda layer: layer.self_attn.o_proj,
     "nomic_bert": lambda layer: layer.self_attn.o_proj,
     "gte": lambda layer: layer.self_attn.o_proj,
+    "jina_embeddings_v3": lambda layer: layer.self_attn.o_proj,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
@@ -33,6 +34,7 @@ FEED_FORWARD = {
     "eurobert": lambda layer: layer.mlp.down_proj,
     "nomic_bert": lambda layer: layer.mlp.down_proj,
     "gte": lambda layer: layer.mlp.down_proj,
+    "jina_embeddings_v3": lambda layer: layer.mlp.fc2,
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}

@@ -145,6 +145,7 @@ IN_ATTENTION = {
     "eurobert": "rotation",
     "nomic_bert": "rotation",
     "gte": "rotation",
+    "jina_embeddings_v3": "rotation",
 }
 
 

@@ -260,12 +260,12 @@ _INSIDE_LAYERS = (
         _NORM,
     ),
     (
-        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.(Wi|(gate|up)_proj))\.(weight|bias)",
+        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.(Wi|fc1|(gate|up)_proj))\.(weight|bias)",
         _FORWARD,
         Step("widening", "Widening", "widening"),
     ),
     (
-        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.(Wo|down_proj))\.",
+        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.(Wo|fc2|down_proj))\.",
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
