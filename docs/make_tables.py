@@ -75,21 +75,25 @@ def heads_table(service: EncoderService, model: str, words: Sequence[str] = WORD
     )
 
 
+_POSITIONS = {"bias": "a bias", "distances": "distances", "rotation": "rotation"}
+
+
 def families_table(*_: object) -> str:
     """What tells the supported families apart, as `core.families` describes them."""
     rows = []
     for family in FAMILIES.values():
-        positions = "a table" if family.has_positions else "rotation in attention"
-        positions += ", from the row after padding" if family.skips_positions else ""
-        positions += ", and a bias in attention" if family.parts.position_bias else ""
+        start = ", from the row after padding" if family.skips_positions else ""
+        told = [f"a table{start}"] if family.has_positions else []
+        told += [f"{_POSITIONS[family.positions]} in attention"] if family.positions else []
         layers = "shared" if family.parts.are_shared else "separate"
+        layers += f", then a final {family.parts.norm}" if family.parts.final_norm else ""
         pooler = "yes" if family.publishes_pooler else "seldom published"
         rows.append([
             f"`{family.model_type}`",
-            positions,
-            "yes" if family.has_segments else "no",
+            ", and ".join(told),
+            {True: "yes", False: "no", None: "in some models"}[family.has_segments],
             pooler if family.has_pooler else "no",
-            layers if family.parts.final_norm is None else f"{layers}, then a final LayerNorm",
+            layers,
             "yes",
         ])  # fmt: skip
     head = ["family", "positions", "segments", "pooler", "layers", "interventions, gradients"]

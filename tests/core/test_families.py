@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import ChainMap
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,16 @@ TRICKS: list[dict[str, Any]] = [
     {"to_dict": None, "__class__": "x"},
     {"initializer_range": 1e308},
 ]
+
+
+READ_BY_NAME = {
+    "deberta": {"talking_head"},
+    "deberta-v2": {
+        *("position_buckets", "share_att_key", "norm_rel_ebd"),
+        *("conv_kernel_size", "conv_groups", "conv_act"),
+    },
+}
+"""Entries that transformers takes from a config by name, though its class does not list them."""
 
 
 def settings_of(loaded: LoadedModel) -> dict[str, Any]:
@@ -119,7 +130,8 @@ def test_the_listed_names_are_those_that_a_network_is_built_from(
     keys, old = set(FAMILIES[family].keys), set(FAMILIES[family].old_keys)
     assert not keys & old
     names = set(vars(whole.config)) & keys
-    assert names == keys <= {f.name for f in dataclasses.fields(kind.config_class)}
+    fields = {f.name for f in dataclasses.fields(kind.config_class)}
+    assert names == keys <= fields | READ_BY_NAME.get(family, set())
     assert [getattr(whole.config, n) for n in names] == [getattr(chosen.config, n) for n in names]
 
 
@@ -143,6 +155,53 @@ def test_a_published_modernbert_is_read_as_transformers_reads_it(
     assert rotation["sliding_attention"]["rope_theta"] == 5000.0
     loaded = load_model(files_of(folder), EXACT)
     assert settings_of(loaded)["rope_parameters"] == rotation
+
+
+def test_a_published_nomic_bert_is_read_with_its_own_names(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """Its config.json has GPT-2's names, which transformers does not read, and remote code."""
+    theirs = build("nomic_bert", tmp_path / "theirs", rope_parameters={"rope_theta": 500.0})
+    ours = build("nomic_bert", tmp_path / "model", rope_parameters={"rope_theta": 500.0})
+    vocab_size = read_config(ours)["vocab_size"]
+    config = json.dumps({**NOMIC_CONFIG, "vocab_size": vocab_size})
+    (ours / "config.json").write_text(config, encoding="utf-8")
+    service, plain = open_with(model_folder=tmp_path), Oracle(theirs, 64)
+    card = service.load("folder:model")
+    assert (card.n_layers, card.n_heads, card.max_length) == (3, 4, 64)
+    text = "The teacher's teachings were taught to the teachers"
+    (encoding,) = service.encode("folder:model", [text], pairs=["Rain."], attentions=True)
+    expected = plain(text, "Rain.", attentions=True)
+    np.testing.assert_allclose(encoding.hidden, expected.hidden, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(encoding.attentions, expected.attentions, rtol=0, atol=1e-5)
+
+
+NOMIC_CONFIG = {
+    "model_type": "nomic_bert",
+    "architectures": ["NomicBertModel"],
+    "auto_map": {"AutoModel": "modeling_hf_nomic_bert.NomicBertModel"},
+    "n_layer": 3,
+    "n_embd": 32,
+    "n_head": 4,
+    "n_inner": 64,
+    "layer_norm_epsilon": 1e-12,
+    "type_vocab_size": 2,
+    "activation_function": "swiglu",
+    "max_trained_positions": 64,
+    "n_positions": 8192,
+    "rotary_emb_base": 500,
+    "rotary_emb_fraction": 1.0,
+    "rotary_emb_interleaved": False,
+    "rotary_scaling_factor": 2,
+    "causal": False,
+    "prenorm": False,
+    "qkv_proj_bias": False,
+    "mlp_fc1_bias": False,
+    "attn_pdrop": 0.0,
+    "embd_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "use_rms_norm": False,
+}
 
 
 def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
@@ -171,6 +230,11 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("distilbert", {"activation": ["gelu"]}, "an activation such as gelu"),
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
         ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
+        ("nomic_bert", {"num_experts": 8}, "num_experts is 8; it must be 0, as in the class"),
+        ("nomic_bert", {"rotary_emb_base": 0}, "rope_theta is 0; it must be a number from 1"),
+        ("deberta", {"talking_head": True}, "must be false, because attention would not"),
+        ("deberta-v2", {"pos_att_type": "c2p|p2p"}, "null, or some of c2p and p2c"),
+        ("deberta-v2", {"conv_kernel_size": 4}, "an odd number"),
         ("modernbert", {"rope_scaling": {"type": "yarn"}}, "rope_scaling is .* must be null"),
         (
             "modernbert",

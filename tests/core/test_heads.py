@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from contextlens.core.errors import RequestError
 from contextlens.core.hub.local import cached
 from contextlens.core.remote.service import RemoteService
 from contextlens.core.schema import TokenPredictions
+from contextlens.core.untrusted import read_json
 from contextlens.serving.api import create_app
 from tests.core.spoiled import change_json
 from tests.support.remote_server import serving
@@ -109,6 +111,27 @@ def test_bert_names_the_capital_of_france(open_with: Callable[..., EncoderServic
     (found,) = service.predict_tokens(BERT, [text], [[6]], masked=False)
     assert found.tokens.tokens[6] == "[MASK]"
     assert found.best_ids[-1, 0, 0] == paris
+
+
+@pytest.mark.parametrize(("more", "state"), [("", "trained"), ("mask_predictions", "absent")])
+def test_debertas_own_head_is_read_where_the_checkpoint_was_trained_with_it(
+    more: str, state: str, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """Published configs do not name it, and transformers then looks for another one (`legacy`)."""
+    folder = build("deberta-v2", tmp_path / "model", head="MaskedLM", legacy=False)
+    if more:
+        path = folder / "model.safetensors"
+        weights = load_file(path) | {f"{more}.dense.bias": torch.ones(32)}
+        save_file(weights, path, metadata={"format": "pt"})
+    expected = oracle(folder, TEXTS[0], [2], masked=True)
+    config = read_json(folder / "config.json", title="It", most_bytes=10_000)
+    config.pop("legacy")
+    (folder / "config.json").write_text(json.dumps(config))
+    service = open_with(model_folder=tmp_path)
+    assert service.load("folder:model").provenance.token_head.state == state
+    if not more:
+        (found,) = service.predict_tokens("folder:model", TEXTS[:1], [[2]], candidates=[7, 5])
+        assert_right(found, *expected, [7, 5])
 
 
 def test_predictions_are_the_same_wherever_they_come_from(

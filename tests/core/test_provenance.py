@@ -17,7 +17,7 @@ from transformers import T5Config
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from contextlens.core.errors import CheckpointError, ModelError, UnsupportedModelError
 from tests.core.spoiled import change_json
-from tests.support.tiny_models import ALL, BYTES, FAMILIES, NO_POOLER, build
+from tests.support.tiny_models import ALL, BYTES, CASED, FAMILIES, NO_POOLER, build
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -48,12 +48,12 @@ def test_a_tiny_models_card_tells_its_sizes_and_parts(
     card = tiny_service.load(f"folder:{name}")
     assert (card.n_layers, card.n_dims, card.n_heads, card.max_length) == (3, 32, 4, 64)
     assert (card.source, card.revision) == ("folder", "")
-    assert card.cased == (name in {*BYTES, "xlm-roberta", "camembert", "xlm-roberta-xl", "rembert"})
+    assert card.cased == (name in BYTES | CASED)
     assert card.provenance.embedding_layer.state == "trained"
     assert card.provenance.encoder.state == "trained"
-    lacks = {"bert-without-pooler": "checkpoint"} | dict.fromkeys(
-        {*NO_POOLER, "electra-same-size"}, "architecture"
-    )
+    lacks = dict.fromkeys(
+        ("bert-without-pooler", "nomic_bert", "gte"), "checkpoint"
+    ) | dict.fromkeys({*NO_POOLER, "electra-same-size"} - {"nomic_bert", "gte"}, "architecture")
     assert card.provenance.pooler.state == ("absent" if name in lacks else "trained")
     assert lacks.get(name, "checkpoint") in card.provenance.pooler.reason
     output = tiny_service.encode(f"folder:{name}", ["a snake"])[0].pooler_output
@@ -118,12 +118,15 @@ def test_weights_that_are_no_numbers_are_refused(
 ) -> None:
     path = build(family, tmp_path / "model") / "model.safetensors"
     weights = load_file(path)
-    name = min(n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    matrices = (n for n in weights if weights[n].ndim == 2 and "embeddings" not in n)
+    name = min(
+        n for n in matrices if not re.search("qkv|up_gate", n, re.IGNORECASE)
+    )  # those are cut
     weights[name][1, :3] = value
     save_file(weights, path, metadata={"format": "pt"})
     with pytest.raises(CheckpointError, match="NaN or infinite") as refused:
         load()
-    assert f": 3 of {weights[name].numel():,} numbers in {name} are" in str(refused.value)
+    assert f": 3 of {weights[name].numel():,} numbers in " in str(refused.value)
     assert "more arrays" not in str(refused.value)
 
 
@@ -205,7 +208,7 @@ def test_an_encoder_decoder_is_refused(folder: Path, load: Callable[[], ModelCar
         load()
 
 
-@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "yoso", "xmod", "roc_bert"])
+@pytest.mark.parametrize("model_type", ["fnet", "big_bird", "yoso", "xmod", "roc_bert", "new"])
 def test_an_encoder_that_cannot_be_shown_is_refused_with_the_reason(
     folder: Path, load: Callable[[], ModelCard], model_type: str
 ) -> None:
@@ -214,7 +217,7 @@ def test_an_encoder_that_cannot_be_shown_is_refused_with_the_reason(
         load()
 
 
-@pytest.mark.parametrize("model_type", ["deberta-v2", None])
+@pytest.mark.parametrize("model_type", ["convbert", None])
 def test_another_family_is_refused_with_those_that_work(
     folder: Path, load: Callable[[], ModelCard], model_type: str | None
 ) -> None:

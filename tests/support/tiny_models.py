@@ -32,6 +32,8 @@ from transformers import (
     AutoModel,
     BertTokenizer,
     CamembertTokenizer,
+    DebertaTokenizer,
+    DebertaV2Tokenizer,
     DistilBertTokenizer,
     MPNetTokenizer,
     PreTrainedModel,
@@ -51,7 +53,9 @@ TYPICAL: tuple[str, ...] = (
 )
 """The families that differ in their tokenizer, or in what a page shows; the others are much like
 one of them, so tests that are not about a network's parts leave them out."""
-VARIANTS: tuple[str, ...] = ("electra-same-size", "bert-without-pooler", "bert-sharded")
+VARIANTS: tuple[str, ...] = (
+    *("electra-same-size", "bert-without-pooler", "bert-sharded", "deberta-v2-xlarge"),
+)
 ALL: tuple[str, ...] = FAMILIES + VARIANTS
 
 FROM_PADDING = {
@@ -59,16 +63,32 @@ FROM_PADDING = {
     "roberta-prelayernorm",
 }
 """Families whose positions start after the row for padding."""
-TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"}
+TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert", "nomic_bert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
-NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert"}
-NO_POOLER = {"distilbert", "electra", "modernbert"}
-NO_POSITIONS = {"modernbert"}
+_DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
+NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
+NO_POSITIONS |= {"jina_embeddings_v3"}
+NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
+NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
-NORMS = {"modernbert": "norm", "megatron-bert": None, "xlm-roberta-xl": None}
+NORMS = {
+    "modernbert": "norm",
+    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert"), None),
+}
 """The embedding layer's LayerNorm, where it is not called so."""
-BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert"}
+CASED = {
+    "gte",
+    "jina_embeddings_v3",
+    "xlm-roberta",
+    "camembert",
+    "xlm-roberta-xl",
+    "rembert",
+    "deberta-v2",
+    "deberta-v2-xlarge",
+}
+"""Families besides `BYTES` whose tokenizer tells capitals apart, here."""
+BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "deberta", "eurobert"}
 """Families whose tokenizer cuts bytes, here."""
 
 N_LAYERS, N_DIMS, N_HEADS, MAX_LENGTH = 3, 32, 4, 64
@@ -152,7 +172,7 @@ def store_in(dtype: torch.dtype, folder: Path) -> Path:
 
 def family_of(name: str) -> str:
     """The family of a family or variant."""
-    return name if name in FAMILIES else name.split("-")[0]
+    return max((one for one in FAMILIES if name.startswith(one)), key=len)
 
 
 def _sizes(family: str) -> dict[str, Any]:
@@ -179,6 +199,19 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes["embedding_size"] = N_DIMS if family == "electra-same-size" else N_DIMS // 2
     if family == "rembert":
         sizes["input_embedding_size"] = N_DIMS // 2
+    if family == "gte":
+        sizes |= {"pad_token_id": 1}
+    if family == "eurobert":  # two heads share a key and a value
+        sizes |= {"num_key_value_heads": N_HEADS // 2, "pad_token_id": 0}
+    if family.startswith("deberta"):  # as published, also where it is the default
+        sizes |= {"relative_attention": True, "max_relative_positions": -1, "talking_head": False}
+        sizes |= {"pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
+    if family_of(family) == "deberta-v2":  # 8 buckets: distances from 4 on share some
+        sizes |= {"position_buckets": 8, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
+        sizes |= {"conv_kernel_size": 0, "conv_groups": 1, "conv_act": "gelu"}
+    if family == "deberta-v2-xlarge":  # as the large ones of version 2, and with tables
+        sizes |= {"share_att_key": False, "conv_kernel_size": 3, "position_biased_input": True}
+        sizes |= {"type_vocab_size": 2}
     if family in FROM_PADDING - {"mpnet"}:
         sizes["type_vocab_size"] = 1
     return sizes
@@ -266,16 +299,27 @@ def _roberta() -> PreTrainedTokenizerFast:
 
 
 def _modernbert() -> PreTrainedTokenizerFast:
-    pieces, merges = _byte_pairs(["[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]"])
+    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
+    return _byte_level("[CLS]", "[SEP]", names)
+
+
+def _eurobert() -> PreTrainedTokenizerFast:
+    first, last = "<|begin_of_text|>", "<|end_of_text|>"
+    names = {"pad_token": "<|pad|>", "mask_token": "<|mask|>"}
+    return _byte_level(first, last, {**names, "bos_token": first, "eos_token": last})
+
+
+def _byte_level(first: str, last: str, names: dict[str, str]) -> PreTrainedTokenizerFast:
+    """BPE of bytes without a class of its own, with special tokens around each text."""
+    pieces, merges = _byte_pairs(list(names.values()))
     tokenizer = Tokenizer(models.BPE(vocab=pieces, merges=merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(name, pieces[name]) for name in ("[CLS]", "[SEP]")],
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(name, pieces[name]) for name in (first, last)],
     )
-    names = {f"{name}_token": f"[{name.upper()}]" for name in ("unk", "pad", "cls", "sep", "mask")}
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         model_max_length=MAX_LENGTH,
@@ -331,6 +375,18 @@ def _rembert() -> PreTrainedTokenizerFast:
     return RemBertTokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
 
 
+def _deberta_v2() -> PreTrainedTokenizerFast:
+    specials = ["[PAD]", "[CLS]", "[SEP]", "[UNK]"]
+    pieces = [*_unigrams(specials, TEXT), ("[MASK]", 0.0)]
+    return DebertaV2Tokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
+
+
+def _deberta() -> PreTrainedTokenizerFast:
+    pieces, merges = _byte_pairs(["[PAD]", "[CLS]", "[SEP]", "[UNK]"])
+    pieces["[MASK]"] = len(pieces)
+    return DebertaTokenizer(vocab=pieces, merges=merges, model_max_length=MAX_LENGTH)
+
+
 _TOKENIZERS = {
     "bert": _bert,
     "distilbert": _distilbert,
@@ -348,4 +404,10 @@ _TOKENIZERS = {
     "megatron-bert": _bert,
     "ernie": _bert,
     "rembert": _rembert,
+    "deberta-v2": _deberta_v2,
+    "deberta": _deberta,
+    "eurobert": _eurobert,
+    "nomic_bert": _bert,
+    "gte": _xlm_roberta,
+    "jina_embeddings_v3": _xlm_roberta,
 }

@@ -14,11 +14,12 @@ A config is read and checked before any weights are fetched, and its sizes are n
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from contextlens.core.errors import CheckpointError, UnsupportedModelError
 from contextlens.core.untrusted import Rule, read_json, shortened, whole_number
@@ -48,19 +49,43 @@ class Parts:
         mixing: takes all heads side by side and gives the attention's output, before the residual
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
-        position_bias: computes the attention's bias from a layer's input (MPNet).
-        rotation: computes the angles by which attention turns its vectors (ModernBERT).
+        places: what a layer's attention is told of positions, by the names of its arguments; from
+            the model, its layer's number and input, and the positions, (1, n_tokens).
+        norm: what its LayerNorms are called; RMSNorm does not centre.
         final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
+        convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
+            models).
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
+        takes_booleans: True if attention takes its mask as booleans only, and always.
     """
 
     layers: str
     mixing: str
     feed_forward: str
-    position_bias: str | None = None
-    rotation: str | None = None
+    places: Callable[[Any, int, Any, Any], dict[str, Any]] | None = None
+    norm: str = "LayerNorm"
     final_norm: str | None = None
+    convolution: str | None = None
     are_shared: bool = False
+    takes_booleans: bool = False
+
+
+def _bias(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    return {"position_bias": model.encoder.compute_position_bias(hidden[:1])}
+
+
+def _angles(model: Any, layer: int, hidden: Any, places: Any) -> dict[str, Any]:
+    kinds = getattr(model.config, "layer_types", None)
+    kind = () if kinds is None else (kinds[layer - 1],)
+    return {"position_embeddings": model.rotary_emb(hidden, places, *kind)}
+
+
+def _distances(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    encoder = model.encoder
+    return {
+        "relative_pos": encoder.get_rel_pos(hidden),
+        "rel_embeddings": encoder.get_rel_embedding(),
+    }
 
 
 _LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
@@ -77,19 +102,25 @@ class Family:
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
         old_keys: entries of older config.json files that transformers converts into others.
-        has_segments: True if its inputs include segments.
+        has_segments: True if its inputs include segments; None if its config decides
+            (type_vocab_size, of which more than 1 are needed).
         has_pooler: True if its class has a pooler.
+        adds_pooler: True if its class has the pooler only where it is asked for.
         publishes_pooler: True if published checkpoints have the pooler's weights.
         parts: where its layers are.
-        tables: the attribute that holds the embedding tables and LayerNorm.
+        tables: the attribute that holds the embedding tables and LayerNorm; "" for the model.
         word_table, norm: their names there; None as norm if no LayerNorm follows the sum.
-        has_positions: True if there is a position table.
+        positions: the way in which attention is told of positions: bias, distances or rotation; or
+            None.
+        has_positions: True if all of its models have a position table.
         skips_positions: True if positions start after the pad ID.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
             and inner dimensions of the feed-forward.
-        dropout, attention_dropout: its names for the shares that training sets to 0.
+        dropout, attention_dropout: its names for the shares that training sets to 0; those of a
+            name that the config does not have are 0.
+        poolings: the ways in which a head that labels texts may read a text (classifier_pooling).
     """
 
     model_type: str
@@ -98,13 +129,15 @@ class Family:
     keys: Mapping[str, Rule]
     other_keys: Mapping[str, str] = field(default_factory=dict)
     old_keys: Mapping[str, Rule] = field(default_factory=dict)
-    has_segments: bool
+    has_segments: bool | None
     has_pooler: bool
+    adds_pooler: bool = False
     publishes_pooler: bool = True
     parts: Parts = _LIKE_BERT
     tables: str = "embeddings"
     word_table: str = "word_embeddings"
     norm: str | None = "LayerNorm"
+    positions: Literal["bias", "distances", "rotation"] | None = None
     has_positions: bool = True
     skips_positions: bool = False
     projection: str | None = None
@@ -114,6 +147,23 @@ class Family:
     inner: str = "intermediate_size"
     dropout: str = "hidden_dropout_prob"
     attention_dropout: str = "attention_probs_dropout_prob"
+    poolings: tuple[str, ...] = ("cls", "mean")
+
+    def reads_segments(self, config: Mapping[str, Any]) -> bool:
+        """True if the inputs of a model with this config include segments."""
+        if self.has_segments is None:
+            return int(config.get("type_vocab_size", 0)) > 1
+        return self.has_segments
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """What its class is asked for beside a config."""
+        return {"add_pooling_layer": True} if self.adds_pooler else {}
+
+    @property
+    def word_name(self) -> str:
+        """The dotted name of the word table."""
+        return f"{self.tables}.{self.word_table}".removeprefix(".")
 
 
 # --- The entries of config.json that are read
@@ -174,7 +224,54 @@ def _is_plain_rotation(value: object) -> bool:
     )
 
 
+_ROTATION = {
+    "rope_parameters": Rule(
+        "rotation by a rope_theta alone, without scaling",
+        lambda v: v is None or _is_plain_rotation({_KINDS[0]: v}),
+    ),
+}
+_OLD_ROTATION = {"rope_theta": _THETA, "rope_scaling": _NONE}
+
+
+def _only(value: object) -> Rule:
+    """The rule for an entry that transformers' class does not read, and takes for one value."""
+    words = json.dumps(value)
+    return Rule(f"{words}, as in the class that transformers has", lambda given: given == value)
+
+
+_NOMIC = {
+    "num_experts": _only(0),
+    "activation_function": _only("swiglu"),
+    "rotary_emb_fraction": _only(1.0),
+    "rotary_emb_scale_base": _only(None),
+    **dict.fromkeys(
+        (
+            *("causal", "mlp_fc1_bias", "mlp_fc2_bias", "parallel_block", "prenorm"),
+            *("qkv_proj_bias", "rotary_emb_interleaved", "use_rms_norm"),
+        ),
+        _only(value=False),
+    ),
+}
+"""Entries of a config.json as NomicBERT's authors published it."""
 _SEGMENTS, _PROJECTED = {"type_vocab_size": whole_number(1, 1024)}, {"embedding_size": _N_DIMS}
+_NO_MIXED_HEADS = Rule(
+    "false, because attention would not sum to 1 after heads are mixed", lambda v: v is False
+)
+_TERM = {"c2p", "p2c"}  # attention from a word to a distance, and back
+_TERMS = Rule(
+    "null, or some of c2p and p2c",
+    lambda v: (
+        v is None
+        or (isinstance(v, list | str) and {*(v.split("|") if isinstance(v, str) else v)} <= _TERM)
+    ),
+)
+_DEBERTA = _BERT | {
+    "type_vocab_size": whole_number(0, 1024),
+    "relative_attention": _FLAG,
+    "max_relative_positions": whole_number(-1, 1_000_000),
+    "pos_att_type": _TERMS,
+    "position_biased_input": _FLAG,
+}
 
 
 # --- The families
@@ -249,8 +346,9 @@ FAMILIES: dict[str, Family] = {
                 "encoder.layer",
                 "attention.attn.o",
                 "output.dense",
-                position_bias="encoder.compute_position_bias",
+                places=_bias,
             ),
+            positions="bias",
             skips_positions=True,
         ),
         Family(
@@ -379,14 +477,134 @@ FAMILIES: dict[str, Family] = {
             },
             has_segments=False,
             has_pooler=False,
-            parts=Parts(
-                "layers", "attn.Wo", "mlp.Wo", rotation="rotary_emb", final_norm="final_norm"
-            ),
+            parts=Parts("layers", "attn.Wo", "mlp.Wo", places=_angles, final_norm="final_norm"),
             word_table="tok_embeddings",
             norm="norm",
+            positions="rotation",
             has_positions=False,
             dropout="mlp_dropout",
             attention_dropout="attention_dropout",
+        ),
+        Family(
+            model_type="deberta-v2",
+            class_name="DebertaV2Model",
+            tokenizers=("DebertaV2",),
+            keys=_DEBERTA
+            | {
+                "position_buckets": whole_number(-1, 1_000_000),
+                "share_att_key": _FLAG,
+                "norm_rel_ebd": Rule("none or layer_norm", lambda v: v in ("none", "layer_norm")),
+                "conv_kernel_size": Rule(
+                    "an odd number from 1 to 99, or 0 for no convolution",
+                    lambda v: type(v) is int and (v == 0 or (0 < v < 100 and v % 2 == 1)),
+                ),
+                "conv_groups": whole_number(1, 65_536),
+                "conv_act": ACTIVATION,
+            },
+            has_segments=None,
+            has_pooler=False,
+            parts=replace(
+                _LIKE_BERT, places=_distances, convolution="encoder.conv", takes_booleans=True
+            ),
+            positions="distances",
+            has_positions=False,
+        ),
+        Family(
+            model_type="deberta",
+            class_name="DebertaModel",
+            tokenizers=("Deberta",),
+            keys=_DEBERTA | {"talking_head": _NO_MIXED_HEADS},
+            has_segments=None,
+            has_pooler=False,
+            parts=replace(_LIKE_BERT, places=_distances, takes_booleans=True),
+            positions="distances",
+            has_positions=False,
+        ),
+        Family(
+            model_type="eurobert",
+            class_name="EuroBertModel",
+            tokenizers=(),
+            keys=_SHARED
+            | _ROTATION
+            | {
+                "num_hidden_layers": _N_LAYERS,
+                "hidden_size": _N_DIMS,
+                "num_attention_heads": _N_HEADS,
+                "num_key_value_heads": whole_number(1, 1024, or_none=True),
+                "intermediate_size": _N_INNER,
+                "hidden_act": ACTIVATION,
+                "rms_norm_eps": _EPSILON,
+                "attention_dropout": _DROPOUT,
+                **dict.fromkeys(("attention_bias", "mlp_bias"), _FLAG),
+            },
+            old_keys=_OLD_ROTATION,
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts(
+                "layers",
+                "self_attn.o_proj",
+                "mlp.down_proj",
+                places=_angles,
+                norm="RMSNorm",
+                final_norm="norm",
+            ),
+            tables="",
+            word_table="embed_tokens",
+            norm=None,
+            positions="rotation",
+            has_positions=False,
+            attention_dropout="attention_dropout",
+            poolings=("bos", "mean", "late"),
+        ),
+        Family(
+            model_type="nomic_bert",
+            class_name="NomicBertModel",
+            tokenizers=("Bert",),
+            keys=_BERT | _SEGMENTS | _PAD_ROW | _ROTATION,
+            other_keys={
+                "n_layer": "num_hidden_layers",
+                "n_embd": "hidden_size",
+                "n_head": "num_attention_heads",
+                "n_inner": "intermediate_size",
+                "layer_norm_epsilon": "layer_norm_eps",
+                "max_trained_positions": "max_position_embeddings",
+                "rotary_emb_base": "rope_theta",
+            },
+            old_keys=_OLD_ROTATION | _NOMIC,
+            has_segments=True,
+            has_pooler=True,
+            adds_pooler=True,
+            publishes_pooler=False,
+            parts=Parts("layers", "self_attn.o_proj", "mlp.down_proj", places=_angles),
+            positions="rotation",
+            has_positions=False,
+        ),
+        Family(
+            model_type="gte",
+            class_name="GteModel",
+            tokenizers=("XLMRoberta", "Bert"),
+            keys=_BERT | _PAD_ROW | _ROTATION | {"type_vocab_size": whole_number(0, 1024)},
+            old_keys=_OLD_ROTATION,
+            has_segments=None,
+            has_pooler=True,
+            adds_pooler=True,
+            publishes_pooler=False,
+            parts=Parts("layers", "self_attn.o_proj", "mlp.down_proj", places=_angles),
+            positions="rotation",
+            has_positions=False,
+        ),
+        Family(
+            model_type="jina_embeddings_v3",
+            class_name="JinaEmbeddingsV3Model",
+            tokenizers=("XLMRoberta",),
+            keys=_BERT | _PAD_ROW | _ROTATION | _SEGMENTS,
+            old_keys=_OLD_ROTATION,
+            has_segments=None,
+            has_pooler=True,
+            publishes_pooler=False,
+            parts=Parts("layers", "self_attn.o_proj", "mlp.fc2", places=_angles),
+            positions="rotation",
+            has_positions=False,
         ),
     )
 }
@@ -444,6 +662,7 @@ def family_of(config: dict[str, Any]) -> Family:
 
 
 _REASONS = {
+    "new": "they need the program code of their repository, unless converted to the kind 'gte'",
     "big_bird": "they attend to blocks of tokens drawn at random",
     "bert-generation": "their tokenizer does not say where in the text its tokens are",
     "fnet": "they mix tokens without attention",

@@ -638,6 +638,7 @@ class Architecture:
         max_length: tokens that fit, special ones included.
         dropout: share of values that training sets to 0, as the config says; no parameters.
         attention_dropout: the same for attention weights.
+        n_distance_terms: parts of an attention score that read a table of distances (DeBERTa).
         parameters: every parameter, in the model's own order.
     """
 
@@ -653,3 +654,4 @@ class Architecture:
     dropout: float
     attention_dropout: float
     parameters: tuple[Parameter, ...]
+    n_distance_terms: int = 0

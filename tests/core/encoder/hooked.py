@@ -22,12 +22,23 @@ MIXING = {
     "mpnet": lambda layer: layer.attention.attn.o,
     "albert": lambda layer: layer.albert_layers[0].attention.dense,
     "modernbert": lambda layer: layer.attn.Wo,
+    "eurobert": lambda layer: layer.self_attn.o_proj,
+    "nomic_bert": lambda layer: layer.self_attn.o_proj,
+    "gte": lambda layer: layer.self_attn.o_proj,
+    "jina_embeddings_v3": lambda layer: layer.self_attn.o_proj,
 }
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
     "modernbert": lambda layer: layer.mlp.Wo,
+    "eurobert": lambda layer: layer.mlp.down_proj,
+    "nomic_bert": lambda layer: layer.mlp.down_proj,
+    "gte": lambda layer: layer.mlp.down_proj,
+    "jina_embeddings_v3": lambda layer: layer.mlp.fc2,
 }
+
+BOOLEAN = {"deberta", "deberta-v2"}
+"""Families whose attention takes its mask as booleans."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,8 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
                 mask[0, 0, slice(None) if by is None else by, position] = -torch.inf
         if not edits.hidden:
             return (hidden, *args[1:]), kwargs
+        if family in BOOLEAN:
+            return (hidden, mask == 0, *args[2:]), kwargs
         if "attention_mask" not in kwargs:
             return (hidden, mask, *args[2:]), kwargs
         if "sliding" in getattr(module, "attention_type", ""):
@@ -105,6 +118,9 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
         return hook
 
     with ExitStack() as hooks:
+        if convolution := getattr(getattr(model, "encoder", None), "conv", None):
+            read = convolution.register_forward_pre_hook(lambda _, args: (seen["in"][0], *args[1:]))
+            hooks.callback(read.remove)
         for layer in layers_of(model):
             mixing = MIXING.get(family, lambda each: each.attention.output.dense)(layer)
             second = FEED_FORWARD.get(family, lambda each: each.output.dense)(layer)
@@ -126,7 +142,7 @@ def layers_of(model: Any) -> Any:
     family = model.config.model_type
     if family == "distilbert":
         return model.transformer.layer
-    if family == "modernbert":
+    if hasattr(model, "layers"):
         return model.layers
     return model.encoder.albert_layer_groups if family == "albert" else model.encoder.layer
 

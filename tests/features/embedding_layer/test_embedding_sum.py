@@ -40,7 +40,17 @@ from tests.features.embedding_layer.sums import (
 from tests.support.claims import unreached
 from tests.support.snippets import run
 from tests.support.texts import LONG, TYPED
-from tests.support.tiny_models import ALL, NO_POSITIONS, NO_SEGMENT_TABLE, NORMS, PROJECTED
+from tests.support.tiny_models import (
+    ALL,
+    FROM_PADDING,
+    NO_POSITIONS,
+    NO_SEGMENT_TABLE,
+    NORMS,
+    PROJECTED,
+    TWO_SEGMENTS,
+    VARIANTS,
+    family_of,
+)
 
 PAGE = controls.PAGE
 TEXT = "The python's owner walked by the river"
@@ -127,6 +137,18 @@ def test_any_text_is_taken_apart(text: str, service: EncoderService) -> None:
     assert_the_model_s(on(text), service)
 
 
+IN_ATTENTION = {
+    "mpnet": "bias",
+    "deberta-v2": "distances",
+    "deberta": "distances",
+    "modernbert": "rotation",
+    "eurobert": "rotation",
+    "nomic_bert": "rotation",
+    "gte": "rotation",
+    "jina_embeddings_v3": "rotation",
+}
+
+
 @pytest.mark.parametrize("family", ALL)
 def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderService) -> None:
     sentences = (Sentence("the <pad> river", "a bank"), Sentence("the bank"))
@@ -136,9 +158,20 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     assert ("segment" in steps) == (family not in NO_SEGMENT_TABLE)
     assert ("position" in steps) == (family not in NO_POSITIONS)
     n_parts = len(summands(embedding.parts))
-    assert embedding.title().key.endswith({1: "one", 2: "two", 3: "three"}[n_parts])
+    assert embedding.title().key.endswith(f".{'-'.join(summands(embedding.parts))}")
     assert ("LayerNorm" in steps) == (family in PROJECTED)
-    assert ("sum" in steps) == (n_parts > 1 and NORMS.get(family, "LayerNorm") is not None)
+    has_norm = NORMS.get(family, "LayerNorm") is not None
+    assert ("sum" in steps) == (n_parts > 1 and has_norm)
+    told = {claim.key.removeprefix("embedding_layer.kind.") for claim in embedding.kind()}
+    assert "-".join(summands(embedding.parts)) in told
+    assert ("one_segment" in told) == (
+        family not in NO_SEGMENT_TABLE | TWO_SEGMENTS | set(VARIANTS)
+    )
+    assert ("after_padding" in told) == (family in FROM_PADDING)
+    assert ("no_norm" in told) == (not has_norm)
+    how = {key.removeprefix("attention.") for key in told if key.startswith("attention.")}
+    assert how == {*filter(None, [IN_ATTENTION.get(family_of(family))])}
+    assert ("projected" in told) == (family in PROJECTED)
 
 
 def test_what_is_downloaded_adds_up(service: EncoderService) -> None:
@@ -241,7 +274,7 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
     claims, sure = embedding.claims(), embedding.sure()
     of_focus, average, caution = claims
     title, ids = embedding.title(), parts.tokens.token_type_ids
-    assert title.key.endswith("two" if parts.segment is None else "three")
+    assert title.key.endswith("word-position" if parts.segment is None else "word-position-segment")
     assert title.numbers["position"] == focus
     segment = None if parts.segment is None else 0 if ids is None else ids[focus]
     assert title.numbers.get("segment") == segment
@@ -282,7 +315,7 @@ def check_sum(base: EmbeddingSum, chance: Chance, draw: Draw) -> Iterator[Claim]
     yield from [title, *claims, *sure, *notes]
 
 
-WORDS_ALONE = {f"{PAGE}.title.one", f"{PAGE}.focus.only"}
+WORDS_ALONE = {f"{PAGE}.title.word", f"{PAGE}.focus.only"}
 """What is said where only words are added, as in ModernBERT."""
 
 
@@ -293,11 +326,13 @@ def test_a_sum_of_words_alone_says_that_it_is_one(tiny_service: EncoderService) 
     assert str(title).endswith("= word")
     assert [each.key for each in cautions] == [f"{PAGE}.caution"]
     assert f"{PAGE}.removed" not in [each.key for each in embedding.sure()]
+    title = sum_of(replace(DEFAULT, model="folder:nomic_bert"), tiny_service).title()
+    assert title.key == f"{PAGE}.title.word-segment"
 
 
-APART = ("same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
+APART = ("kind", "same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
          "learned_note", "starts")  # fmt: skip
-"""Sentences that the tests of the closer looks reach."""
+"""Sentences that the tests of the closer looks reach, and that of every family."""
 
 
 @pytest.mark.slow
@@ -307,7 +342,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     keys = keys_of(partial(check_sum, sum_of(DEFAULT, service)), 2000)
     names = ("word", "position", "segment")
     keys |= {f"{PAGE}.{table}.{name}" for table in ("share", "row") for name in names}
-    keys |= WORDS_ALONE
+    keys |= WORDS_ALONE | {f"{PAGE}.title.word-segment"}
     assert not [key for key in unreached(PAGE, keys) if key.split(".")[1] not in APART]
 
 

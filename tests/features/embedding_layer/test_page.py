@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from contextlens.content.language import say, table
+from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.embedding_layer.controls import ALL, PAGE, SECTION, SHOW
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
@@ -33,7 +33,6 @@ from tests.support.pages import (
 )
 from tests.support.snippets import run
 from tests.support.texts import LONG
-from tests.support.tiny_models import FAMILIES
 
 CHART = "embedding_sum"
 EVERY_TOKEN = SHOW.put(DEFAULT, ALL)
@@ -152,7 +151,3 @@ def test_the_files_hold_the_numbers_and_the_passport(service: EncoderService) ->
     assert table["word row (ID)"].tolist() == parts.tokens.token_ids.tolist()
     assert "'=" in table["token"].tolist()
     assert files["embedding-layer.npz"]().startswith(b"PK")
-
-
-def test_every_family_is_told_in_its_own_words() -> None:
-    assert set(table("embedding_layer.family")) == set(FAMILIES)

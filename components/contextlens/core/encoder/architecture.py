@@ -64,7 +64,8 @@ def _architecture(
         n_inner=getattr(config, family.inner),
         vocabulary_size=config.vocab_size,
         max_length=config.max_position_embeddings - n_skipped,
-        dropout=float(getattr(config, family.dropout)),
+        dropout=float(getattr(config, family.dropout, 0.0)),
         attention_dropout=float(getattr(config, family.attention_dropout)),
         parameters=parameters,
+        n_distance_terms=len({"c2p", "p2c"} & {*(getattr(config, "pos_att_type", None) or ())}),
     )

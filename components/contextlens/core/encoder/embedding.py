@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from contextlens.core.encoder.layerwise import position_ids, projection_of
+from contextlens.core.encoder.layerwise import position_ids, projection_of, table_of_positions
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
@@ -28,9 +28,9 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
     segment = _segment_rows(embeddings, tokens.token_type_ids, ids)
     total = word if segment is None else word + segment
     positions = position = None
-    if family.has_positions:
-        positions = position_ids(embeddings.position_embeddings, ids)
-        position = embeddings.position_embeddings(positions)
+    if (table := table_of_positions(embeddings)) is not None:
+        positions = position_ids(table, ids)
+        position = table(positions)
         total = total + position
     norm = None if family.norm is None else getattr(embeddings, family.norm)
     normalized = total if norm is None else norm(total)
@@ -44,7 +44,7 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
         segment=None if segment is None else _read_only(segment),
         total=_read_only(total),
         normalized=_read_only(normalized),
-        epsilon=None if norm is None else float(norm.eps),
+        epsilon=None if norm is None else _epsilon(norm),
         projected=projection is not None,
         output=_read_only(output),
     )
@@ -95,11 +95,16 @@ def nearest_rows(loaded: LoadedModel, vector: FloatArray, n: int) -> list[tuple[
     return [(i, str(name), float(cosine)) for i, name, cosine in pairs]
 
 
+def _epsilon(norm: Any) -> float:
+    """The number that a LayerNorm adds to the variance; DeBERTa has a class of its own."""
+    return float(getattr(norm, "eps", None) or norm.variance_epsilon)
+
+
 def _segment_rows(
     embeddings: Any, token_type_ids: Any, token_ids: torch.Tensor
 ) -> torch.Tensor | None:
     """The segment table's row for each token, or None if the model has no such table."""
-    if not hasattr(embeddings, "token_type_embeddings"):
+    if getattr(embeddings, "token_type_embeddings", None) is None:
         return None
     ids = np.zeros(len(token_ids), np.int64) if token_type_ids is None else token_type_ids.copy()
     rows: torch.Tensor = embeddings.token_type_embeddings(

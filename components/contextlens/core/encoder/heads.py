@@ -18,13 +18,17 @@ from safetensors import safe_open
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from contextlens.core.encoder.layerwise import pooled
-from contextlens.core.encoder.shapes import own_name
+from contextlens.core.encoder.shapes import own_names
 from contextlens.core.families import ACTIVATION, Family
 from contextlens.core.schema import MAX_LABELS, Labels, PartState
 from contextlens.core.untrusted import Rule
 
 __all__ = ["KINDS", "Head", "HeadKind", "read_heads", "read_labels"]
 
+_REPLACED = (
+    "The checkpoint was trained to tell replaced words from others (mask_predictions), not to "
+    "predict hidden ones."
+)
 _MAX_LABEL_LENGTH = 80  # characters
 _MAX_VALUES = 16_000_000  # logits computed at once: 64 MB
 _tie_weights = transformers.PreTrainedModel.tie_weights
@@ -59,10 +63,11 @@ KINDS: Mapping[str, HeadKind] = {
 _YES_OR_NO = Rule("true or false", lambda value: type(value) is bool)
 _HEAD_KEYS: Mapping[str, Rule] = {
     "tie_word_embeddings": _YES_OR_NO,
-    "classifier_pooling": Rule("cls or mean", lambda value: value in ("cls", "mean")),
     "classifier_activation": ACTIVATION,
     "classifier_bias": _YES_OR_NO,
     "decoder_bias": _YES_OR_NO,
+    "legacy": _YES_OR_NO,
+    "pooler_hidden_act": ACTIVATION,
 }
 """The entries of a config.json that change a head and not the encoder."""
 
@@ -115,6 +120,11 @@ class _Given(torch.nn.Module):
         super().__init__()
         self._encoder = (encoder,)  # not as a module of this one
 
+    @property
+    def embeddings(self) -> Any:
+        """The encoder's tables: DeBERTa's head reads its word table."""
+        return self._encoder[0].embeddings
+
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> Any:
         (encoder,) = self._encoder
         has_pooler = getattr(encoder, "pooler", None) is not None
@@ -136,7 +146,10 @@ def read_heads(
         paths: its safetensors files.
     """
     heads, states = {}, {}
-    has_more = bool(_names(paths, model.base_model_prefix) - set(model.state_dict()))
+    names = _names(paths, model.base_model_prefix, family) - set(model.state_dict())
+    modules = {name.partition(".")[0] for name in names}
+    if "lm_predictions" in modules:  # DeBERTa's own; transformers reads it if `legacy` is false
+        given = {"legacy": "mask_predictions" in modules, **given}
     for name, kind in KINDS.items():
         cls = getattr(transformers, family.class_name.removesuffix("Model") + kind.suffix, None)
         if cls is None:
@@ -145,22 +158,30 @@ def read_heads(
             )
             continue
         is_named = any(str(one).endswith(kind.suffix) for one in given.get("architectures") or ())
-        if not has_more or (kind.has_labels and not is_named):
+        if not names or (kind.has_labels and not is_named):
             states[name] = _absent(kind)
             continue
-        built, states[name] = _read(cls, kind, model, given, paths)
+        built, states[name] = _read(cls, kind, model, family, given, paths)
         if states[name].state == "trained":
             heads[name] = Head(built)
+        elif kind.suffix == "ForMaskedLM" and "mask_predictions" in modules:
+            states[name] = PartState("absent", _REPLACED)
     return heads, states
 
 
 def _read(
-    cls: Any, kind: HeadKind, model: Any, given: Mapping[str, Any], paths: list[Path]
+    cls: Any,
+    kind: HeadKind,
+    model: Any,
+    family: Family,
+    given: Mapping[str, Any],
+    paths: list[Path],
 ) -> tuple[Any, PartState]:
     """The model of a head's class around an encoder, and the state of the head."""
     prefix = f"{cls.base_model_prefix}."
     settings = cls.config_class.from_dict(model.config.to_dict())
-    for name, rule in _HEAD_KEYS.items():
+    rules = {"classifier_pooling": Rule("", lambda value: value in family.poolings), **_HEAD_KEYS}
+    for name, rule in rules.items():
         if name in given and rule.allows(given[name]):
             setattr(settings, name, given[name])
     if kind.has_labels:
@@ -170,7 +191,7 @@ def _read(
     reads_pooler = getattr(built.base_model, "pooler", None) is not None
     setattr(built, cls.base_model_prefix, model)
     wanted = {n: v.shape for n, v in built.state_dict().items() if not n.startswith(prefix)}
-    weights = _stored(paths, cls.base_model_prefix, wanted)
+    weights = _stored(paths, cls.base_model_prefix, family, wanted)
     if not weights:
         return None, _absent(kind)
     if reads_pooler and model.pooler is None:
@@ -192,7 +213,8 @@ def _read(
             f"The checkpoint has {kind.title}, and every bias of it is exactly 0, as before any "
             "training.",
         )
-    return built, PartState("trained", f"The checkpoint has {kind.title}; its biases are not 0.")
+    reason = "; its biases are not 0" if biases else ""
+    return built, PartState("trained", f"The checkpoint has {kind.title}{reason}.")
 
 
 def read_labels(given: Mapping[str, Any]) -> Labels:
@@ -216,23 +238,24 @@ def _absent(kind: HeadKind) -> PartState:
     return PartState("absent", f"The checkpoint has no weights for {kind.title}.")
 
 
-def _names(paths: list[Path], prefix: str) -> set[str]:
-    names = set()
+def _names(paths: list[Path], prefix: str, family: Family) -> set[str]:
+    names = set[str]()
     for path in paths:
         with safe_open(path, framework="pt") as file:
-            names |= {own_name(stored, prefix) for stored in file.keys()}  # noqa: SIM118
+            for stored in file.keys():  # noqa: SIM118 - it has no iterator
+                names.update(own_names(stored, prefix, family))
     return names
 
 
 def _stored(
-    paths: list[Path], prefix: str, wanted: Mapping[str, torch.Size]
+    paths: list[Path], prefix: str, family: Family, wanted: Mapping[str, torch.Size]
 ) -> dict[str, torch.Tensor]:
     """The weights of a checkpoint with the wanted names and shapes, in float32."""
     weights = {}
     for path in paths:
         with safe_open(path, framework="pt") as file:
             for stored in file.keys():  # noqa: SIM118 - it has no iterator
-                name = own_name(stored, prefix)
+                name = own_names(stored, prefix, family)[0]  # no head's weight is cut
                 if name in wanted and file.get_slice(stored).get_shape() == list(wanted[name]):
                     weights[name] = file.get_tensor(stored).float()
     return weights

@@ -51,7 +51,7 @@ def network_inputs(
     shape = len(batch), max(tokens.n_tokens for tokens in batch)
     ids = np.full(shape, loaded.reader.tokenizer.pad_token_id, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.int64)
-    segments = np.zeros(shape, dtype=np.int64) if loaded.family.has_segments else None
+    segments = np.zeros(shape, dtype=np.int64) if loaded.card.has_segments else None
     for row, tokens in enumerate(batch):
         ids[row, : tokens.n_tokens] = tokens.token_ids
         mask[row, : tokens.n_tokens] = tokens.attention_mask

@@ -296,7 +296,7 @@ def plain_layers(
     """One batch's unmodified hidden states: layers 0 to `last`, each with its number."""
     ids, mask, segments = network_inputs(loaded, batch, loaded.device.for_steps)
     visible = None if bool(mask.all()) else mask.bool()[:, None, None, :]
-    hidden = loaded.layerwise.embed(ids, segments)
+    hidden = loaded.layerwise.embed(ids, segments) * mask[..., None]  # a convolution reads padding
     yield 0, hidden
     for layer in range(1, last + 1):
         if sums is not None:

@@ -8,6 +8,7 @@ same weights that only `Layerwise` runs, so other encoding work sees no tap.
 from __future__ import annotations
 
 import threading
+from operator import attrgetter
 from typing import Any, Protocol
 
 import torch
@@ -22,6 +23,7 @@ __all__ = [
     "pooled",
     "position_ids",
     "projection_of",
+    "table_of_positions",
     "window_of",
 ]
 
@@ -52,6 +54,11 @@ def local_layers(config: Any) -> tuple[int, ...]:
 def window_of(config: Any) -> int | None:
     """The most positions between two tokens that see each other in a local layer, if any is."""
     return int(config.sliding_window) if local_layers(config) else None
+
+
+def table_of_positions(embeddings: Any) -> Any:
+    """A model's position table, or None if it has none."""
+    return getattr(embeddings, "position_embeddings", None)
 
 
 def position_ids(table: Any, ids: torch.Tensor) -> torch.Tensor:
@@ -100,6 +107,8 @@ class Layerwise:
         self._local = threading.local()
         self._layers = model.get_submodule(family.parts.layers)
         self._local_layers, self._window = local_layers(model.config), window_of(model.config)
+        name = family.parts.convolution
+        self._convolution = None if name is None else attrgetter(name)(model)
         for layer in self._layers:
             mixing = layer.get_submodule(family.parts.mixing)
             mixing.register_forward_pre_hook(self._heads)
@@ -132,11 +141,13 @@ class Layerwise:
             words: (n_batch, n_tokens, n_embedding_dims) to use in place of the word table's rows;
                 the positions still come from the IDs.
         """
-        tables = self._model.embeddings
+        if not self._family.tables:
+            return self._model.get_input_embeddings()(ids) if words is None else words
+        tables = self._model.get_submodule(self._family.tables)
         more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
         if words is not None:
             more["inputs_embeds"] = words
-            if self._family.has_positions:
+            if table_of_positions(tables) is not None:
                 more["position_ids"] = position_ids(tables.position_embeddings, ids)
         embedded: torch.Tensor = tables(input_ids=ids if words is None else None, **more)
         return embedded if self._projection is None else self._projection(embedded)
@@ -161,13 +172,19 @@ class Layerwise:
         module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
         if layer in self._local_layers:
             visible = self._within_window(visible, hidden)
-        more = {**self._bias(hidden), **self._angles(layer, hidden)}
+        more = {}
+        if (told := self._family.parts.places) is not None:
+            places = torch.arange(hidden.shape[1], device=hidden.device)[None]
+            more = told(self._model, layer, hidden, places)
         self._local.tap = tap
         try:
             out = module(hidden, attention_mask=self._mask(visible, hidden), **more)
         finally:
             self._local.tap = None
         states: torch.Tensor = out[0] if isinstance(out, tuple) else out
+        if layer == 1 and self._convolution is not None:
+            everywhere = torch.ones(hidden.shape[:2], dtype=torch.long, device=hidden.device)
+            states = self._convolution(hidden, states, everywhere)
         if layer == self.n_layers and self._family.parts.final_norm is not None:
             states = self._model.get_submodule(self._family.parts.final_norm)(states)
         return states
@@ -178,6 +195,9 @@ class Layerwise:
 
     def _mask(self, visible: torch.Tensor | None, hidden: torch.Tensor) -> torch.Tensor | None:
         """The mask in transformers' format: boolean for sdpa, additive for eager attention."""
+        if self._family.parts.takes_booleans:
+            everything = torch.ones((1, 1, 1, 1), dtype=torch.bool, device=hidden.device)
+            return everything if visible is None else visible
         if visible is None or self._model.config._attn_implementation == "sdpa":
             return visible
         least = torch.finfo(hidden.dtype).min
@@ -193,22 +213,6 @@ class Layerwise:
         places = torch.arange(n, device=hidden.device)
         near = ((places[:, None] - places).abs() <= window)[None, None]
         return near if visible is None else visible & near
-
-    def _angles(self, layer: int, hidden: torch.Tensor) -> dict[str, Any]:
-        """The rotation of a layer's attention, as its cosines and sines at each position."""
-        name = self._family.parts.rotation
-        if name is None:
-            return {}
-        places = torch.arange(hidden.shape[1], device=hidden.device)[None]
-        kind = self._model.config.layer_types[layer - 1]
-        return {"position_embeddings": self._model.get_submodule(name)(hidden, places, kind)}
-
-    def _bias(self, hidden: torch.Tensor) -> dict[str, torch.Tensor]:
-        name = self._family.parts.position_bias
-        if name is None:
-            return {}
-        owner, _, method = name.rpartition(".")
-        return {"position_bias": getattr(self._model.get_submodule(owner), method)(hidden[:1])}
 
     def _heads(self, _: Any, inputs: tuple[torch.Tensor, ...]) -> None:
         if tap := self._tap:

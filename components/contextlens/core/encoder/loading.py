@@ -180,6 +180,7 @@ def _read_weights(
         model, info = cls.from_pretrained(
             files.folder,
             config=cls.config_class(**config),
+            **family.options,
             dtype=torch.float32,
             key_mapping={WRAPPER: ""},
             use_safetensors=True,
@@ -220,10 +221,17 @@ def _first_line(exc: Exception) -> str:
 def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:
     encoder = family.parts.layers.partition(".")[0]
     return Provenance(
-        embedding_layer=_part_state(model.get_submodule(family.tables), "embedding layer"),
+        embedding_layer=_embedding_state(model, family),
         encoder=_part_state(model.get_submodule(encoder), "encoder"),
         pooler=_pooler_state(model, family, missing),
     )
+
+
+def _embedding_state(model: Any, family: Family) -> PartState:
+    if family.tables:
+        return _part_state(model.get_submodule(family.tables), "embedding layer")
+    state = _part_state(model, "model")  # the word table alone does not show it
+    return replace(state, reason=f"The embedding layer is a table alone. {state.reason}")
 
 
 def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:

@@ -10,18 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 from safetensors import safe_open
+from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+from transformers.core_model_loading import WeightConverter, WeightRenaming, rename_source_key
 
 from contextlens.core.errors import CheckpointError
 from contextlens.core.families import Family
 from contextlens.core.registry import ModelFiles
 
-__all__ = ["WRAPPER", "StoredWeights", "check_shapes", "own_name"]
+__all__ = ["WRAPPER", "StoredWeights", "check_shapes", "own_names"]
 
 WRAPPER = r"^(?:module\.|_orig_mod\.)+"
 """What DistributedDataParallel and torch.compile put before each weight's name."""
@@ -70,11 +73,15 @@ def check_shapes(
     """
     title, cls = files.title, getattr(transformers, family.class_name)
     headers = _read_headers(files, paths)
-    own_names = {name: own_name(name, cls.base_model_prefix) for name in headers}
-    shapes = {own_names[name]: shape for name, (shape, _) in headers.items()}
-    dtypes = {own_names[name]: dtype for name, (_, dtype) in headers.items()}
+    shapes: Shapes = {}
+    dtypes: dict[str, str] = {}
+    for stored, (shape, dtype) in headers.items():
+        names = own_names(stored, cls.base_model_prefix, family)
+        rows = (shape[0] // len(names), *shape[1:]) if len(names) > 1 else shape
+        shapes |= dict.fromkeys(names, rows)
+        dtypes |= dict.fromkeys(names, dtype)
     _check_layers(title, config.get(family.layers), _n_layers(shapes, family))
-    wanted = _wanted_shapes(title, config, cls)
+    wanted = _wanted_shapes(title, config, cls, family)
     for name, shape in wanted.items():
         if name in shapes and shapes[name] != shape:
             raise CheckpointError(
@@ -138,20 +145,37 @@ def _read_headers(
     return headers
 
 
-def own_name(name: str, prefix: str) -> str:
-    """The name that transformers will give a weight, without the prefix of the encoder."""
-    name = re.sub(WRAPPER, "", name).removeprefix(f"{prefix}.")
+def own_names(name: str, prefix: str, family: Family) -> list[str]:
+    """The names that transformers will give a weight, without the prefix of the encoder.
+
+    There are several if it cuts the weight into equal blocks of rows, as some families store
+    query, key and value in one.
+    """
+    renamings, converters = _conversions(family.model_type)
+    name = re.sub(WRAPPER, "", name)
     for old, new in _LEGACY.items():
         if name.endswith(old):
-            return name.removesuffix(old) + new
-    return name
+            name = name.removesuffix(old) + new
+    name, source = rename_source_key(name, renamings, converters)
+    parts = next((c.target_patterns for c in converters if source in c.source_patterns), [""])
+    return [name.replace(parts[0], part, 1).removeprefix(f"{prefix}.") for part in parts]
 
 
-def _wanted_shapes(title: str, config: dict[str, Any], cls: Any) -> Shapes:
+@cache
+def _conversions(model_type: str) -> tuple[list[WeightRenaming], list[WeightConverter]]:
+    """The changes that transformers makes to the weights of published checkpoints."""
+    every = get_checkpoint_conversion_mapping(model_type) or []  # type: ignore[no-untyped-call]
+    return (
+        [one for one in every if isinstance(one, WeightRenaming)],
+        [one for one in every if isinstance(one, WeightConverter)],
+    )
+
+
+def _wanted_shapes(title: str, config: dict[str, Any], cls: Any, family: Family) -> Shapes:
     """Every parameter's shape, from a model without weights."""
     try:
         with torch.device("meta"):
-            model = cls(cls.config_class(**config))
+            model = cls(cls.config_class(**config), **family.options)
     except Exception as exc:
         reason = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
         raise CheckpointError(

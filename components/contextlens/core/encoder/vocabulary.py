@@ -27,7 +27,7 @@ from contextlens.core.encoder.tokenizer_trial import (
     try_tokenizer,
 )
 from contextlens.core.errors import CheckpointError, RequestError
-from contextlens.core.families import FAMILIES, allowed_config, family_of, read_config
+from contextlens.core.families import FAMILIES, Family, allowed_config, family_of, read_config
 from contextlens.core.files import checksum_of
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import CutRules, IntArray, TokenizerCard, Vocabulary
@@ -95,8 +95,8 @@ _SETTINGS = {
     **dict.fromkeys(
         (
             *("add_bos_token", "add_eos_token", "add_prefix_space", "clean_up_tokenization_spaces"),
-            *("do_lower_case", "keep_accents", "split_special_tokens", "strip_accents"),
-            *("tokenize_chinese_chars", "trim_offsets"),
+            *("do_lower_case", "keep_accents", "split_by_punct", "split_special_tokens"),
+            *("strip_accents", "tokenize_chinese_chars", "trim_offsets"),
         ),
         _FLAG,
     ),
@@ -352,13 +352,13 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
         revision=files.revision,
         checksum=checksum_of(_present(files.folder)),
         vocabulary_size=len(tokenizer),
-        max_length=_max_length(config, family.skips_positions, tokenizer),
+        max_length=_max_length(allowed_config(config), family, tokenizer),
         n_added=(
             tokenizer.num_special_tokens_to_add(pair=False),
             tokenizer.num_special_tokens_to_add(pair=True),
         ),
         cased=bool(tokenizer.tokenize("Apple US") != tokenizer.tokenize("apple us")),
-        has_segments=family.has_segments,
+        has_segments=family.reads_segments(config),
         versions=library_versions(),
     )
     return LoadedTokenizer(card, tokenizer)
@@ -429,7 +429,7 @@ def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> 
             f"The tokenizer of {files.title} has no token to pad with (pad_token), or one that the "
             "model does not know. Choose another model."
         )
-    room = _max_length(config, family_of(config).skips_positions, tokenizer)
+    room = _max_length(allowed_config(config), family_of(config), tokenizer)
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2
     if room < least:
         raise CheckpointError(
@@ -438,9 +438,9 @@ def _check_usable(files: ModelFiles, config: dict[str, Any], tokenizer: Any) -> 
         )
 
 
-def _max_length(config: dict[str, Any], skips_positions: bool, tokenizer: Any) -> int:
+def _max_length(config: dict[str, Any], family: Family, tokenizer: Any) -> int:
     """The most tokens that fit: the usable position rows, or fewer if the tokenizer says so."""
-    unusable = int(config.get("pad_token_id", 1)) + 1 if skips_positions else 0
+    unusable = int(config.get("pad_token_id", 1)) + 1 if family.skips_positions else 0
     rows = int(config.get("max_position_embeddings", 512))
     return int(min(rows - unusable, tokenizer.model_max_length))
 

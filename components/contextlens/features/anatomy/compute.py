@@ -289,7 +289,7 @@ def summary(measured: Measured) -> dict[str, str | int | float]:
     }
 
 
-_WORD_TABLES = tuple(f".{family.word_table}.weight" for family in FAMILIES.values())
+_WORD_TABLES = tuple(f"{family.word_name}.weight" for family in FAMILIES.values())
 
 
 def _measure(model: str, parameter: Parameter, service: EncoderService) -> Measured:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.core.families import FAMILIES, PROJECTIONS
+from contextlens.core.families import FAMILIES, PROJECTIONS, Family
 from contextlens.core.schema import Architecture, FloatArray, Parameter
 
 # --- The parts of a model
@@ -23,7 +23,7 @@ from contextlens.core.schema import Architecture, FloatArray, Parameter
 PartKind = Literal[
     "model", "embeddings", "word", "position", "segment", "layernorm", "projection",
     "layer", "shared", "attention", "query", "key", "value", "qkv", "output", "relative",
-    "feed-forward", "widening", "narrowing", "pooler", "other",
+    "feed-forward", "widening", "narrowing", "convolution", "pooler", "other",
 ]  # fmt: skip
 
 
@@ -199,56 +199,65 @@ def _node(
 
 
 _EMBEDDINGS = Step("embeddings", "Embedding layer", "embeddings")
-_POOLER = Step("pooler", "Pooler", "pooler")
+_RELATIVE = Step("relative", "Relative positions", "relative")
+_NORM = Step("layernorm", "LayerNorm", "layernorm")
 _OUTSIDE_LAYERS = (
     (
-        rf"embeddings\.({'|'.join({f.word_table for f in FAMILIES.values()})})\.",
-        (_EMBEDDINGS, Step("word", "Word table", "word")),
-    ),
-    (
-        r"embeddings\.position_embeddings\.",
+        "embeddings.position_embeddings",
         (_EMBEDDINGS, Step("position", "Position table", "position")),
     ),
     (
-        r"embeddings\.token_type_embeddings\.",
+        "embeddings.token_type_embeddings",
         (_EMBEDDINGS, Step("segment", "Segment table", "segment")),
     ),
-    (
-        r"embeddings\.(LayerNorm|norm)\.",
-        (_EMBEDDINGS, Step("layernorm", "LayerNorm", "layernorm")),
-    ),
-    (
-        rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.",
-        (_EMBEDDINGS, Step("projection", "Projection", "projection")),
-    ),
-    (
-        r"encoder\.relative_attention_bias\.",
-        (Step("relative", "Relative positions", "relative"),),
-    ),
-    (
-        rf"({'|'.join(re.escape(p) for f in FAMILIES.values() if (p := f.parts.final_norm))})\.",
-        (Step("final-layernorm", "Final LayerNorm", "layernorm"),),
-    ),
-    (r"pooler\.", (_POOLER,)),
+    ("encoder.relative_attention_bias", (_RELATIVE,)),
+    ("encoder.rel_embeddings", (_RELATIVE, Step("table", "Table of distances", "relative"))),
+    ("encoder.LayerNorm", (_RELATIVE, _NORM)),
+    ("pooler", (Step("pooler", "Pooler", "pooler"),)),
 )
+
+
+def _outside_layers(family: Family) -> Iterator[tuple[str, tuple[Step, ...]]]:
+    """The names of a model's parts outside its layers, and the steps to each."""
+    yield family.word_name, (_EMBEDDINGS, Step("word", "Word table", "word"))
+    yield f"{family.tables}.{family.norm}", (_EMBEDDINGS, _NORM)
+    if family.projection is not None:
+        yield family.projection, (_EMBEDDINGS, Step("projection", "Projection", "projection"))
+    if (name := family.parts.final_norm) is not None:
+        yield name, (Step("final-layernorm", f"Final {family.parts.norm}", "layernorm"),)
+    if (name := family.parts.convolution) is not None:
+        convolution = Step("convolution", "Convolution", "convolution")
+        yield f"{name}.LayerNorm", (convolution, _NORM)
+        yield name, (convolution, Step("neighbours", "Neighbours", "convolution"))
+    yield from _OUTSIDE_LAYERS
+
+
 _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
-_NORM = Step("layernorm", "LayerNorm", "layernorm")
 _INSIDE_LAYERS = (
     (
-        r"attention\.(self\.query|q_lin|attn\.q|query)\.",
+        r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|self_attn\.q_proj)\.",
         _ATTENTION,
         Step("query", "Query", "query"),
     ),
-    (r"attn\.Wqkv\.", _ATTENTION, Step("qkv", "Query, key and value", "qkv")),
-    (r"attention\.(self\.key|k_lin|attn\.k|key)\.", _ATTENTION, Step("key", "Key", "key")),
     (
-        r"attention\.(self\.value|v_lin|attn\.v|value)\.",
+        r"attn\.Wqkv\.|attention\.self\.(in_proj\.|[qv]_bias$)",
+        _ATTENTION,
+        Step("qkv", "Query, key and value", "qkv"),
+    ),
+    (
+        r"(attention\.(self\.key(_proj)?|k_lin|attn\.k|key)|self_attn\.k_proj)\.",
+        _ATTENTION,
+        Step("key", "Key", "key"),
+    ),
+    (r"attention\.self\.pos_", _ATTENTION, _RELATIVE),
+    (
+        r"(attention\.(self\.value(_proj)?|v_lin|attn\.v|value)|self_attn\.v_proj)\.",
         _ATTENTION,
         Step("value", "Value", "value"),
     ),
     (
-        r"(attention\.(output\.dense|out_lin|attn\.o|dense)|attn\.Wo)\.",
+        r"(attention\.(output\.dense|out_lin|attn\.o|dense)|attn\.Wo|self_attn\.o_proj)\.",
         _ATTENTION,
         Step("output", "Output", "output"),
     ),
@@ -258,15 +267,17 @@ _INSIDE_LAYERS = (
         _NORM,
     ),
     (
-        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.Wi)\.(weight|bias)",
+        r"(intermediate\.dense|ffn\.lin1|ffn|mlp\.(Wi|fc1|(gate|up)_proj))\.(weight|bias)",
         _FORWARD,
         Step("widening", "Widening", "widening"),
     ),
     (
-        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.Wo)\.",
+        r"(output\.dense|ffn\.lin2|ffn_output|mlp\.(Wo|fc2|down_proj))\.",
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
+    (r"(input|post_attention)_layernorm\.", _ATTENTION, _NORM),
+    (r"post_mlp_layernorm\.", _FORWARD, _NORM),
     (
         r"((output\.|intermediate\.)?LayerNorm|output_layer_norm|full_layer_layer_norm|ln|mlp_norm)\.",
         _FORWARD,
@@ -279,23 +290,33 @@ _SHARED = re.compile(r"encoder\.albert_layer_groups\.(\d+)\.albert_layers\.(\d+)
 
 def _steps_to(name: str, architecture: Architecture) -> tuple[Step, ...]:
     """The steps from the whole model down to the part that holds a parameter."""
+    family = FAMILIES[architecture.family]
     if layer := _LAYER.fullmatch(name):
         number = int(layer[1]) + 1
-        return (Step(f"layer-{number}", f"Layer {number}", "layer"), *_steps_in_layer(layer[2]))
+        return (
+            Step(f"layer-{number}", f"Layer {number}", "layer"),
+            *_steps_in_layer(layer[2], family),
+        )
     if shared := _SHARED.fullmatch(name):
         return (
             _shared_step(int(shared[1]), int(shared[2]), architecture),
-            *_steps_in_layer(shared[3]),
+            *_steps_in_layer(shared[3], family),
         )
     other = (Step("other", "Other", "other"), Step(name, name, "other"))
-    return next((steps for rule, steps in _OUTSIDE_LAYERS if re.match(rule, name)), other)
+    parts = _outside_layers(family)
+    return next((steps for part, steps in parts if name.startswith(f"{part}.")), other)
 
 
-def _steps_in_layer(suffix: str) -> tuple[Step, ...]:
+def _steps_in_layer(suffix: str, family: Family) -> tuple[Step, ...]:
     """The steps from a layer down to the part that holds a parameter."""
+    parts = family.parts
+    if parts.final_norm and suffix.startswith(
+        "post_attention_layernorm"
+    ):  # what comes next reads it
+        return _FORWARD, replace(_NORM, name=parts.norm)
     for rule, block, step in _INSIDE_LAYERS:
         if re.match(rule, suffix):
-            return block, step
+            return block, replace(step, name=parts.norm) if step is _NORM else step
     return (Step(suffix, suffix, "other"),)
 
 
@@ -317,9 +338,14 @@ def _shared_step(group: int, inner: int, architecture: Architecture) -> Step:
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 """The bytes of one value at each precision."""
 
-_QUERY = re.compile(r"(attention\.(self\.query|q_lin|attn\.q|query)|attn\.Wqkv)\.weight$")
+_QUERY = re.compile(
+    r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query|self\.in_proj)|attn\.Wqkv|"
+    r"self_attn\.q_proj)\.weight$"
+)
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
-_IN_LAYER = re.compile(r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.")
+_PER_TOKEN = re.compile(
+    r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.(?!attention\.self\.pos_)"
+)
 _PROJECTION = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
 
 
@@ -328,8 +354,10 @@ class Operations:
     """The multiply-adds that one text takes.
 
     Attributes:
-        linear: the linear layers inside the encoder layers, and the projection before them.
-        attention: queries times keys, and attention weights times values.
+        linear: the linear layers inside the encoder layers, the projection before them, and the
+            convolution after the first.
+        attention: queries times keys, and attention weights times values; where attention reads
+            distances, these too.
         pooler: the pooler, which reads one token.
     """
 
@@ -351,12 +379,17 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     """
     n_uses = _n_uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
-    in_layers = sum(n_values(p) for p in matrices if _IN_LAYER.match(p.name)) * n_uses
+    in_layers = sum(n_values(p) for p in matrices if _PER_TOKEN.match(p.name)) * n_uses
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
+    in_convolution = sum(n_values(p) for p in architecture.parameters if len(p.shape) == 3)
     query_widths = sum(p.shape[1] for p in matrices if _QUERY.search(p.name)) * n_uses
+    n_distances = sum(p.shape[0] for p in matrices if p.name == "encoder.rel_embeddings.weight")
+    if architecture.family == "deberta":  # it reads the distances that occur
+        n_distances = min(n_distances, 2 * n_tokens)
+    n_scores = architecture.n_distance_terms * n_distances * (architecture.n_dims + n_tokens)
     return Operations(
-        linear=round(n_tokens * (in_layers + in_projection)),
-        attention=round(2 * n_tokens**2 * query_widths),
+        linear=round(n_tokens * (in_layers + in_projection + in_convolution)),
+        attention=round((2 * n_tokens**2 + n_scores) * query_widths),
         pooler=sum(n_values(p) for p in matrices if p.name.startswith("pooler.")),
     )
 

@@ -89,7 +89,9 @@ _PAGES = {
     **dict.fromkeys(
         ("attention", "query", "key", "value", "qkv", "output", "relative"), "attention"
     ),
-    **dict.fromkeys(("layer", "shared", "feed-forward", "widening", "narrowing"), "layers"),
+    **dict.fromkeys(
+        ("layer", "shared", "feed-forward", "widening", "narrowing", "convolution"), "layers"
+    ),
     "word": "tokens",
     "layernorm": "layers",
 }

@@ -66,8 +66,10 @@ $$A = \mathrm{softmax}\left(\frac{Q K^{\top}}{\sqrt{d_k}} + M\right)$$
 
 $M$ is so far below zero at padding that its columns are exactly 0. Row $i$ holds the
 attention of token $i$ to each token $j$, and sums to 1. (MPNet adds a bias for the distance between
-$i$ and $j$ before the softmax. ModernBERT rotates queries and keys by their positions; in its local
-layers, $M$ also covers what is farther away than half the window.)
+$i$ and $j$ before the softmax. DeBERTa adds products of queries and keys with vectors for that
+distance, and divides by the root of $3 d_k$. Where positions
+act by rotation, queries and keys are rotated by them; in ModernBERT's local layers, $M$ also covers
+what is farther away than half the window.)
 """.strip()
 
 _IN_TITLE = 12  # characters of a token

@@ -35,7 +35,7 @@ from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState, letter
 
 _MAX_NAMED, _FEW_NAMED = 4, 2  # blanks in a sentence, and of more than those
-_MASKS = ("[MASK]", "<mask>")  # as models of different families write a blank
+_MASKS = ("[MASK]", "<mask>", "<|mask|>")  # as models of different families write a blank
 _EVEN = 1.05  # the largest ratio of two probabilities that are called about equal
 _MAX_TIMES = 1000
 _SPACE = "␣"

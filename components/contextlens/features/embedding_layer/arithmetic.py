@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import reduce
 
 import numpy as np
@@ -82,6 +83,20 @@ def summands(parts: EmbeddingParts) -> Mapping[str, FloatArray]:
     """The rows that are added, by name; without position or segment if the model has none."""
     rows = {"word": parts.word, "position": parts.position, "segment": parts.segment}
     return {name: array for name, array in rows.items() if array is not None}
+
+
+class Sum(StrEnum):
+    """The rows that a model adds up."""
+
+    WORD = "word"
+    WORD_POSITION = "word-position"
+    WORD_SEGMENT = "word-segment"
+    WORD_POSITION_SEGMENT = "word-position-segment"
+
+
+def sum_of(parts: EmbeddingParts) -> Sum:
+    """Which rows are added in a text."""
+    return Sum("-".join(summands(parts)))
 
 
 def rebuild(rows: Sequence[FloatArray], normalization: Normalization) -> FloatArray:

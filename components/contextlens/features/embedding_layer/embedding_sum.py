@@ -31,6 +31,7 @@ from contextlens.features.embedding_layer.arithmetic import (
     contributions,
     normalization_of,
     rebuild,
+    sum_of,
     summands,
 )
 from contextlens.features.embedding_layer.controls import MAX_DRAWN_TOKENS, SENTENCE, token_in
@@ -54,13 +55,13 @@ _MAX_LABEL = 20  # characters of a token in the title
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.
 Each of them names a row of a table, and the rows are added (families without segments leave $S$
-out; ModernBERT, whose positions act in attention, leaves $P$ out too):
+out, and those whose positions act in attention leave $P$ out):
 
 $$x_t = W_{i_t} + P_{p_t} + S_{s_t}$$
 
 **LayerNorm.** The sum's $d$ numbers are brought to mean 0 and variance 1, then scaled and shifted
-by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; Megatron-BERT and
-XLM-RoBERTa-XL have no LayerNorm here):
+by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; EuroBERT, Megatron-BERT
+and XLM-RoBERTa-XL have no LayerNorm here):
 
 $$h_{0,t} = \frac{x_t - \mu_t}{\sqrt{\sigma_t^2 + \epsilon}} \odot \gamma + \beta$$
 
@@ -160,13 +161,10 @@ class EmbeddingSum(Panel):
     def title(self) -> Claim:
         """One token's sum in a line, with the numbers of its rows; the label is not escaped."""
         numbers = {"token": shortened(self.labels[self.focus], _MAX_LABEL), "position": self.focus}
-        if self.parts.position is None:
-            return claim("embedding_layer.title.one", **numbers)
-        if self.parts.segment is None:
-            return claim("embedding_layer.title.two", **numbers)
         segments = self.parts.tokens.token_type_ids
-        segment = 0 if segments is None else int(segments[self.focus])
-        return claim("embedding_layer.title.three", segment=segment, **numbers)
+        if self.parts.segment is not None:
+            numbers["segment"] = 0 if segments is None else int(segments[self.focus])
+        return claim(f"embedding_layer.title.{sum_of(self.parts)}", **numbers)
 
     def claims(self) -> list[Claim]:
         """The part that contributes most to the token, the average of all, and one caution."""
@@ -211,6 +209,22 @@ class EmbeddingSum(Panel):
             texts = "text" if tokens.pair is None else "pair"
             notes.append(claim(f"embedding_layer.cut.{texts}", n=tokens.n_truncated))
         return notes
+
+    def kind(self) -> list[Claim]:
+        """What this model adds up here, and what it lacks."""
+        parts, how = self.parts, FAMILIES[self.card.family].positions
+        claims = [claim(f"embedding_layer.kind.{sum_of(parts)}")]
+        if parts.segment is not None and not self.card.has_segments:
+            claims.append(claim("embedding_layer.kind.one_segment"))
+        if parts.position_ids is not None and parts.position_ids[0]:
+            claims.append(claim("embedding_layer.kind.after_padding"))
+        if how is not None:
+            claims.append(claim(f"embedding_layer.kind.attention.{how}"))
+        if parts.epsilon is None:
+            claims.append(claim("embedding_layer.kind.no_norm"))
+        if parts.projected:
+            claims.append(claim("embedding_layer.kind.projected"))
+        return claims
 
     def figure(self) -> go.Figure:
         """The sum as a flow, one token's row strong."""
@@ -412,7 +426,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
     It defines `parts` (the rows), `total`, `output` and `difference`, and by part, (n_tokens,)
     each, `shares`, `norms`, `moved` and `turned`.
     """
-    tokens = parts.tokens
+    tokens, family = parts.tokens, FAMILIES[card.family]
     pair = "" if tokens.pair is None else f", {literal(tokens.pair)}"
     lines = [
         "import torch",
@@ -426,7 +440,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
         *(["    return_token_type_ids=True,"] if card.has_segments else []),
         ")",
         'ids = batch["input_ids"][0]',
-        "tables = model.embeddings",
+        f"tables = {f'model.{family.tables}'.removesuffix('.')}",
         "",
         "",
         "def finish(total):",
@@ -435,7 +449,7 @@ def _script(card: ModelCard, parts: EmbeddingParts) -> str:
         "",
         "",
         "with torch.inference_mode():",
-        f'    parts = {{"word": tables.{FAMILIES[card.family].word_table}(ids)}}',
+        f'    parts = {{"word": tables.{family.word_table}(ids)}}',
         *_position(parts),
         *_segment(card, parts),
         "    total = sum(parts.values())",

@@ -23,8 +23,11 @@ from contextlens.features.embedding_layer.position_table import (
 from contextlens.figures.frames import vector_strips
 from contextlens.ui.panel import Panel, Rows
 
-_LAYER_NAMES = ("embeddings.", *(f"{name}." for name in PROJECTIONS.values()))
-_WORD_TABLES = tuple(f".{family.word_table}.weight" for family in FAMILIES.values())
+_LAYER_NAMES = (
+    *{f"{family.tables or family.word_table}." for family in FAMILIES.values()},
+    *(f"{name}." for name in PROJECTIONS.values()),
+)
+_WORD_TABLES = tuple(f"{family.word_name}.weight" for family in FAMILIES.values())
 _STATES = {True: "in a trained layer", False: "in a layer that looks untrained", None: ""}
 _N_STRIPS = 16
 _MAX_DIMS = 64  # of a strip: up to this many can be told apart

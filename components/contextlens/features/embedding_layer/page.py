@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from contextlens.content.language import say, table
+from contextlens.content.language import say
 from contextlens.content.wording import escape, quoted, shortened
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
@@ -66,7 +66,7 @@ def _every_token(embedding: EmbeddingSum) -> None:
     if notes := embedding.notes():
         st.caption(" ".join(map(str, notes)))
     kit.claims([], sure=embedding.sure(), key="reading_sure")
-    st.caption(table("embedding_layer.family")[embedding.card.family])
+    st.caption(" ".join(map(str, embedding.kind())))
 
 
 def _follow() -> None:

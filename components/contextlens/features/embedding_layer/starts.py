@@ -15,7 +15,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, two
 from contextlens.core import EncoderService
 from contextlens.core.schema import EmbeddingParts, FloatArray
-from contextlens.features.embedding_layer.arithmetic import summands
+from contextlens.features.embedding_layer.arithmetic import sum_of, summands
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum, untrained_caution
 from contextlens.features.embedding_layer.word_rows import row_cosines
 from contextlens.figures.frames import signed_bound
@@ -106,8 +106,8 @@ class Starts(Panel):
 
     def sure(self) -> list[Claim]:
         """What a place is made of, and the check against the model."""
-        parts = ("1", "2", "3")[len(summands(self.embedding.parts)) - 1]
-        return [claim(f"embedding_layer.starts.place_{parts}"), *self.embedding.sure()]
+        kind = sum_of(self.embedding.parts)
+        return [claim(f"embedding_layer.starts.places.{kind}"), *self.embedding.sure()]
 
     def notes(self) -> list[Claim]:
         """The colours."""

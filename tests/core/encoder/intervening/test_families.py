@@ -26,7 +26,8 @@ from tests.core.encoder.intervening.intervened import (
 from tests.support.oracle import Oracle
 from tests.support.tiny_models import FAMILIES, build
 
-SUBJECTS = (BUNDLED_ID, *FAMILIES, "electra-same-size", "bert-without-pooler", "albert-groups")
+VARIANTS = ("electra-same-size", "bert-without-pooler", "albert-groups", "deberta-v2-xlarge")
+SUBJECTS = (BUNDLED_ID, *FAMILIES, *VARIANTS)
 
 
 @pytest.fixture(scope="module", params=SUBJECTS)
