@@ -149,6 +149,16 @@ def test_the_layer_that_moved_furthest_by_its_own_yardstick_is_named(
     assert f"“{result.words[0].word}”" in str(result.claims()[-1])
 
 
+def test_a_small_change_is_called_small(result: BeforeAfter) -> None:
+    claims = moved(result, [1, 1, 0.999, 0.998], [0.5] * 4).claims()
+    assert list(map(str, claims)) == [
+        "Fine-tuning changed little here: at every layer, a word has a similarity of at least "
+        "**0.9980** to itself before."
+    ]
+    narrow = moved(result, [1, 1, 0.999, 0.998], [0.99] * 4).claims()
+    assert "a similarity of **0.9980**" in str(narrow[0])
+
+
 def test_few_words_have_no_yardstick_and_no_list(service: EncoderService) -> None:
     result = compared(service, texts=("A python slept.",))
     assert np.isnan(result.movement.different).all()

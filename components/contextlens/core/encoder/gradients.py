@@ -76,7 +76,7 @@ def integrated_gradients(
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
     chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
-    _check_size(loaded, chosen, tokens.n_tokens)
+    _check_size(loaded, chosen, tokens.n_tokens, or_else=", or choose an earlier layer")
     weighed = _checked("weights", weights, tokens.n_tokens)
     value = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
     return _attribution(loaded, tokens, value, chosen, steps, progress)
@@ -154,6 +154,7 @@ def _labelled(
     kind, head = labelling_head(loaded)
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
+    _check_size(loaded, loaded.card.n_layers, tokens.n_tokens)
     names, last = loaded.card.labels.names, tokens.n_tokens - 1
     if not is_index(label, 0, len(names) - 1):
         raise RequestError(f"Label {label!r} was asked; the labels are 0 to {len(names) - 1}.")
@@ -366,7 +367,7 @@ def _cosine(loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torc
     return cosine
 
 
-def _check_size(loaded: LoadedModel, layer: int, n_tokens: int) -> None:
+def _check_size(loaded: LoadedModel, layer: int, n_tokens: int, *, or_else: str = "") -> None:
     """Refuse a text whose single step takes too much memory: states and attention weights."""
     weights = 4 * loaded.card.n_heads * max(1, layer) * n_tokens**2
     size = _row_bytes(loaded, layer, n_tokens) + weights
@@ -374,7 +375,7 @@ def _check_size(loaded: LoadedModel, layer: int, n_tokens: int) -> None:
         raise RequestError(
             f"Gradients over {n_tokens:,} tokens would take {size / 1e9:.0f} GB in "
             f"{loaded.card.title}; at most {_MAX_STEP_BYTES / 1e9:.0f} GB are used. Shorten the "
-            "text, or choose an earlier layer."
+            f"text{or_else}."
         )
 
 

@@ -12,7 +12,7 @@ from plotly.graph_objects import Figure
 
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.content.language import Claim, claim, say
-from contextlens.content.wording import escape, leading, listed, quoted, shortened
+from contextlens.content.wording import escape, leading, listed, number, quoted, shortened, two
 from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding, FloatArray, IntArray, ModelCard
@@ -51,6 +51,8 @@ WORK = page_work("models to compare", "Reading the texts", large_seconds=10.0)
 UNRELATED = 0.5
 """From this share of the distance of two words at layer 0 on, one model is hardly made from the
 other: fine-tuning moves the word table little."""
+LITTLE = 0.02
+"""Up to this share of the distance of two words, at every layer, little changed."""
 _UNCHANGED = 5e-5  # of a cosine, which is shown with four decimals at most
 _CHUNK = 32  # texts read between two reports
 HEIGHT = 320
@@ -152,14 +154,15 @@ class BeforeAfter(Panel):
         verdict = self._verdict()
         if verdict != "moved":
             numbers = {"cosine": self.by_layer[0], "different": self.movement.different[0]}
-            return claim(f"labels.before.{verdict}", **self._names, **numbers)
+            lowest = number(self.by_layer.min(), ".4f")
+            return claim(f"labels.before.{verdict}", lowest=lowest, **self._names, **numbers)
         layers = sorted(leading(self.changes.tolist()))
         most = max(layers, key=lambda i: self.changes[i])
         return claim(
             "labels.before.moved",
             n=len(layers),
             layers=listed(layers),
-            cosine=float(self.by_layer[most]),
+            cosine=_told(self.by_layer[most]),
         )
 
     def claims(self) -> Sequence[Claim]:
@@ -169,7 +172,7 @@ class BeforeAfter(Panel):
         most = int(self.changes.argmax())
         different = float(self.movement.different[most])
         yardstick = (
-            [claim("labels.before.different", different=different, layer=most)]
+            [claim("labels.before.different", different=_told(different))]
             if np.isfinite(different)
             else []
         )
@@ -179,13 +182,15 @@ class BeforeAfter(Panel):
         if (1 - self.by_layer <= _UNCHANGED).all():
             return "same"
         is_known = np.isfinite(self.movement.different).all()
-        return "unrelated" if is_known and self.changes[0] > UNRELATED else "moved"
+        if is_known and self.changes[0] > UNRELATED:
+            return "unrelated"
+        return "little" if (self.changes <= LITTLE).all() else "moved"
 
     def _word(self) -> Claim:
         if not self.words:
             return claim("labels.before.words.none", least=MIN_WORD_USES)
         first = self.words[0]
-        numbers = {"n": len(self.words), "least": MIN_WORD_USES, "cosine": first.cosine}
+        numbers = {"n": len(self.words), "least": MIN_WORD_USES, "cosine": _told(first.cosine)}
         return claim("labels.before.words", word=quoted(first.word), **numbers)
 
     def sure(self) -> Sequence[Claim]:
@@ -291,6 +296,11 @@ class BeforeAfter(Panel):
         return _SCRIPT.format(
             texts=texts, loads="\n".join(loads), sampled=MAX_SAMPLED_USES, least=MIN_WORD_USES
         )
+
+
+def _told(cosine: float) -> str:
+    """Return a cosine with two decimals, or with four if it would look like 1."""
+    return number(cosine, ".4f") if 0.995 <= cosine < 1 else two(cosine)
 
 
 _SCRIPT = '''\
