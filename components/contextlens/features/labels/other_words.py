@@ -129,11 +129,11 @@ class OtherWords(Panel):
             {
                 "word": edit.unit.label,
                 "replaced by": edit.word,
-                "position": edit.unit.positions[0],
-                "similarity": edit.similarity,
-                "score": float(edit.scores[self.of.label]),
-                "turns the label": id(edit) in turned,
                 "answer": ", ".join(self.of.labels.names[i] for i in self.of.answer(edit.scores)),
+                "turns the label": id(edit) in turned,
+                "score": float(edit.scores[self.of.label]),
+                "similarity": edit.similarity,
+                "position": edit.unit.positions[0],
             }
             for edit in edits
         ]
