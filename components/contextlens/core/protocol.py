@@ -29,6 +29,7 @@ from contextlens.core.schema import (
     Parameter,
     Precision,
     Progress,
+    Replacements,
     SentenceVector,
     TokenizerCard,
     TokenPredictions,
@@ -311,6 +312,36 @@ class EncoderService:
             token: the position that is labelled, by a head for tokens; None for one for texts.
             steps: the number of steps; None for as many as are needed, at most 512.
             progress: called with the numbers of steps done and of steps known to be needed.
+        """
+
+    @method(of="model", cached="always")
+    def label_replacements(
+        self,
+        model: str,
+        text: str,
+        label: int,
+        *,
+        pair: str | None = None,
+        token: int | None = None,
+        raises: bool = False,
+        n_best: int = 10,
+        checksum: str | None = None,
+    ) -> Replacements:
+        """The words that, each in the place of a token, are expected to change a label most.
+
+        The change is estimated to first order, from one gradient (HotFlip, Ebrahimi et al. 2018):
+        the slope of the label at the token's word vector, times the difference of both words'
+        vectors. Only `classify` tells what the edited text gets.
+
+        Args:
+            model: its id.
+            text: the text that is labelled.
+            label: the label's index in `ModelCard.labels`.
+            pair: the text's pair, if any.
+            token: the position that is labelled, by a head for tokens; None for one for texts.
+            raises: True for words that raise the label; False for words that lower it.
+            n_best: the number of words for each token, at most 100; tokens of the vocabulary that
+                begin a word and consist of two letters or more.
         """
 
     @method(of="model", cached="always")

@@ -47,6 +47,7 @@ __all__ = [
     "ProgressEvent",
     "Provenance",
     "Purpose",
+    "Replacements",
     "SentenceVector",
     "Source",
     "SwitchOff",
@@ -332,6 +333,24 @@ class Attribution:
     def remainder(self) -> float:
         """The difference that the shares leave unexplained: 0 with infinitely many steps."""
         return self.end - self.start - float(self.shares.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Replacements:
+    """Whole words of a vocabulary in the place of each token, by their expected effect on a label.
+
+    Attributes:
+        tokens: the input as tokenized.
+        ids: (n_tokens, n_best) int64 IDs of the words, those with the largest effect first.
+        estimates: the same shape, float32: the expected change of the logarithm of the label's
+            score (softmax), or of its logit.
+        passport: how to get the same numbers again.
+    """
+
+    tokens: Tokens
+    ids: IntArray
+    estimates: FloatArray
+    passport: Passport
 
 
 # --- Changes inside a model while it reads a text

@@ -91,6 +91,9 @@ class LocalService(EncoderService):
             return self._encode(loaded, **arguments)
         if method in {"sentence_vectors", "predict_tokens", "classify", "follows"}:
             return getattr(self, f"_{method}")(loaded, **arguments)
+        if method == "label_replacements":
+            with self._in_steps(None):
+                return encoder.label_replacements(loaded, **arguments)
         if method in {"intervene", "integrated_gradients", "label_gradients"}:
             with self._in_steps(progress) as counted:
                 return getattr(encoder, method)(loaded, **arguments, progress=counted)

@@ -84,6 +84,11 @@ def test_predictions_have_no_more_than_was_said(
         arguments: dict[str, Any] = {"model": f"folder:{folder}", "texts": texts, **more}
         n_bytes = len(pack_answer(getattr(service, method)(**arguments)))
         assert n_bytes <= check_answer(method, arguments, service.load(arguments["model"]))
+    model = "folder:SequenceClassification"
+    for text in texts:
+        arguments = {"model": model, "text": text, "label": 1, "n_best": 100}
+        n_bytes = len(pack_answer(service.label_replacements(**arguments)))
+        assert n_bytes <= check_answer("label_replacements", arguments, service.load(model))
 
 
 def test_a_matrix_is_bounded_where_it_is_read() -> None:

@@ -11,7 +11,18 @@ from safetensors.torch import load_file, save_file
 from streamlit.testing.v1 import AppTest
 
 from contextlens.core import BUNDLED_ID
-from contextlens.features.labels.controls import GRADIENTS, LABEL, PAGE, WAY
+from contextlens.features.labels.controls import (
+    BASE,
+    BEFORE,
+    COMPARED,
+    EDITS,
+    GRADIENTS,
+    LABEL,
+    PAGE,
+    SECTION,
+    WAY,
+    WORD,
+)
 from contextlens.ui.page.navigation import pages_for
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.pages import (
@@ -24,6 +35,7 @@ from tests.support.pages import (
     offered_files,
     plainly_said,
     said,
+    send_pick,
     settled,
     shown_view,
 )
@@ -44,6 +56,13 @@ def _app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     weights = load_file(folder / "model.safetensors")
     weights["classifier.bias"].zero_()
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    build(
+        "bert",
+        root / "regression",
+        head="SequenceClassification",
+        num_labels=1,
+        problem_type="regression",
+    )
     with bundled_app(tmp_path_factory, MODEL_FOLDERS=str(root)):
         yield
 
@@ -145,9 +164,55 @@ def test_links_lead_to_the_page_only_where_the_menu_has_it() -> None:
         assert ("Labels" in links) == has_page
 
 
-def test_the_report_gets_the_picture_and_its_settings() -> None:
+def test_the_report_gets_the_bars_and_the_coloured_words() -> None:
     app = shown(opened(TEXT))
     data = [json.loads(element.proto.json) for element in app.get("bidi_component")]
-    (report,) = [one for one in data if one.get("formats") == ["report"]]
-    assert report["title"] == "Labels"
+    report, closer = [one for one in data if one.get("formats") == ["report"]]
+    assert {report["title"], closer["title"]} == {"Labels"}
+    assert report["chart"].endswith(CHART)
     assert report["cells"]
+    assert "python</text>" in closer["svg"]
+    assert closer["reading"] == "st-key-closer"
+
+
+# Closer looks
+
+
+def test_a_clicked_word_is_explained_until_it_is_clicked_again() -> None:
+    app = shown(opened(TOKENS))
+    words = given(app, "labels_tagged_words")
+    first = words["picked"]["index"]
+    other = next(i for i in range(5) if i != first)
+    position = words["sides"][0]["words"][other]["position"]
+    app = settled(send_pick(app, "labels_tagged_words", side="first", position=position))
+    assert WORD.of(shown_view(app)) == position
+    assert given(app, "labels_tagged_words")["picked"]["index"] == other
+    coloured = given(app, "labels_word_lines")["sides"][0]["words"]
+    assert [word["value"] is None for word in coloured] == [i == other for i in range(5)]
+    app = settled(send_pick(app, "labels_tagged_words", side="first", position=position))
+    assert WORD.of(shown_view(app)) == WORD.default
+
+
+@pytest.mark.parametrize("model", [TEXT, TOKENS])
+def test_other_words_are_listed_with_what_they_make_of_the_label(model: str) -> None:
+    app = shown(SECTION.put(opened(model), EDITS))
+    assert "edits of one word" in said(app, "reading_edits")
+    (edits,) = [one for one in app.dataframe if "turns the label" in one.value.columns]
+    assert len(edits.value) > 10
+
+
+def test_the_model_before_is_chosen_and_compared() -> None:
+    view = SECTION.put(opened(TEXT), BEFORE)
+    assert "Which model was this one made from?" in plainly_said(shown(view))
+    app = shown(COMPARED.put(BASE.put(view, "folder:untrained"), "sentences"))
+    assert said(app, "reading_before").startswith("Fine-tuning changed nothing here")
+    assert len(chart(app, "labels_before_chart")["data"]) == 2
+    app = shown(BASE.put(view, TOKENS))
+    assert "different vocabularies" in plainly_said(app)
+    assert not app.get("plotly_chart")[1:]
+
+
+def test_a_regression_has_no_words_that_turn_it() -> None:
+    app = shown(opened("folder:regression"))
+    (section,) = [one for one in app.button_group if one.label == "Look closer"]
+    assert list(section.options) == ["The words", "Before fine-tuning"]

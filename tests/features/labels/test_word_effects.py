@@ -14,9 +14,11 @@ from transformers import pipeline
 from contextlens.analysis.leaving_out import MAX_LEFT_OUT_WORDS
 from contextlens.core import EncoderService
 from contextlens.features.labels.controls import GRADIENTS, LEAVE_OUT
+from contextlens.features.labels.explained import Explained
 from contextlens.features.labels.text_labels import LabelledText, TextLabels
+from contextlens.features.labels.token_labels import token_labels
 from contextlens.features.labels.word_effects import LeftOut, WordEffects, task, word_effects
-from tests.support.snippets import run
+from tests.support.snippets import run, run_alone
 from tests.support.tiny_models import build
 
 TEXT = "I love my pet python"
@@ -27,6 +29,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("labels")
     names = {0: "bad", 1: "good", 2: "so-so"}
     build("bert", folder / "three", head="SequenceClassification", id2label=names)
+    for family in ("bert", "roberta"):
+        tags = {0: "O", 1: "B-LOC", 2: "I-LOC"}
+        build(family, folder / family, head="TokenClassification", id2label=tags)
     return folder
 
 
@@ -40,21 +45,37 @@ def effects(
 ) -> WordEffects:
     card = service.load("folder:three")
     (found,) = service.classify(card.id, [text], pairs=[pair])
-    labelled = LabelledText(0, found)
+    return worked(Explained(card, LabelledText(0, found), 1), service, way)
+
+
+def of_word(
+    service: EncoderService, text: str, word: int, way: str = LEAVE_OUT, model: str = "bert"
+) -> WordEffects:
+    """The words behind the label B-LOC of a word, given by its number."""
+    card = service.load(f"folder:{model}")
+    (found,) = service.classify(card.id, [text])
+    words = token_labels(card, 0, found, service.vocabulary(card.id), has_pair=False)
+    return worked(
+        Explained(card, LabelledText(0, found), 1, words.visible_words[word]), service, way
+    )
+
+
+def worked(of: Explained, service: EncoderService, way: str) -> WordEffects:
     reports: list[float] = []
-    work = task(card, labelled, 1, way, service, token_seconds=1e-3)
+    work = task(of, way, service, token_seconds=1e-3)
     result = work.work(lambda _, share=0.0: reports.append(share))
     assert reports[0] == 0
     assert reports == sorted(reports)
-    return word_effects(card, labelled, 1, way, result)
+    return word_effects(of, way, result)
 
 
 def answering(result: WordEffects, own: list[float], without: list[list[float]]) -> WordEffects:
     """The same words with other scores: of the whole text, and without each word."""
-    first = replace(result.text.result, scores=np.array(own))
+    first = replace(result.of.result, scores=np.array(own))
     words = result.words[: len(without)]
     found = LeftOut(np.array(without))
-    return replace(result, text=LabelledText(0, first), words=words, n_words=5, found=found)
+    of = replace(result.of, text=LabelledText(0, first))
+    return replace(result, of=of, words=words, n_words=5, found=found)
 
 
 def test_an_effect_is_the_score_less_that_of_the_text_without_the_word(
@@ -71,7 +92,7 @@ def test_an_effect_is_the_score_less_that_of_the_text_without_the_word(
     expected = [good(TEXT) - good(text) for text in rest]
     np.testing.assert_allclose(result.effects, expected, atol=1e-5)
     assert [word.value for word in result.word_rows().first.words] == result.effects.tolist()
-    labels = TextLabels(result.card, (result.text,), 1)
+    labels = TextLabels(result.of.card, (result.of.text,), 1)
     code = (labels.snippet() + result.snippet()).replace('"path/to/three"', repr(folder))
     np.testing.assert_allclose(list(run(code)["effects"].values()), expected, atol=1e-5)
 
@@ -80,17 +101,73 @@ def test_words_of_the_second_text_are_left_out_too(service: EncoderService) -> N
     result = effects(service, "I love it", pair="It sleeps")
     assert [unit.label for unit in result.words] == ["I", "love", "it", "It", "sleeps"]
     (plain,) = service.classify("folder:three", ["I love it"], pairs=["sleeps"])
-    assert result.effects[3] == pytest.approx(result.score - plain.scores[1], abs=1e-6)
+    assert result.effects[3] == pytest.approx(result.of.score - plain.scores[1], abs=1e-6)
 
 
 def test_gradients_add_up_to_the_score_or_say_that_they_do_not(service: EncoderService) -> None:
     result = effects(service, TEXT, GRADIENTS)
     found: Any = result.found
     assert result.effects.sum() == pytest.approx(found.end - found.start, abs=found.missed + 1e-6)
-    assert found.end == pytest.approx(result.score, abs=1e-6)
+    assert found.end == pytest.approx(result.of.score, abs=1e-6)
     rough = replace(result, found=replace(found, missed=0.02))
     assert "missed 0.020 of the score" in str(rough.claims()[-1])
     assert len(rough.claims()) == len(result.claims()) + 1
+
+
+@pytest.mark.parametrize("pair", [None, "It sleeps"])
+def test_the_script_of_gradients_needs_transformers_alone(
+    service: EncoderService, root: Path, pair: str | None
+) -> None:
+    result = effects(service, TEXT, GRADIENTS, pair)
+    labels = TextLabels(result.of.card, (result.of.text,), 1)
+    found = run_alone(labels.snippet() + result.snippet(), root)
+    np.testing.assert_allclose(found["shares"], result.arrays()["token_effects"], atol=1e-5)
+
+
+# What made a word's label
+
+
+@pytest.mark.filterwarnings("ignore:Tokenizer does not support real words")
+@pytest.mark.parametrize("model", ["bert", "roberta"])
+def test_a_word_keeps_its_place_while_others_are_left_out(
+    service: EncoderService, root: Path, model: str
+) -> None:
+    result = of_word(service, "Ada walked in London", 3, model=model)
+    assert [unit.label for unit in result.words] == ["Ada", "walked", "in"]
+    (rest,) = service.classify(f"folder:{model}", ["Ada in London"])
+    first = int(np.flatnonzero(rest.tokens.offsets[:, 1] > len("Ada in "))[0])
+    expected = result.of.score - rest.scores[first, 1]
+    assert result.effects[1] == pytest.approx(expected, abs=1e-6)
+    labels = token_labels(
+        result.of.card, 0, result.of.result, service.vocabulary(f"folder:{model}"), has_pair=False
+    )
+    found = run_alone(labels.snippet() + result.snippet(), root)["effects"]
+    np.testing.assert_allclose(list(found.values()), result.effects, atol=1e-5)
+    named = replace(result, found=LeftOut(np.zeros_like(result.found.scores)))  # type: ignore[union-attr]
+    assert "“London” gets **0%**" in str(named.claims()[0])
+
+
+@pytest.mark.filterwarnings("ignore:Tokenizer does not support real words")
+def test_gradients_of_a_words_label_are_those_of_its_first_token(
+    service: EncoderService, root: Path
+) -> None:
+    result = of_word(service, "Ada walked in London", 3, GRADIENTS)
+    assert [unit.label for unit in result.words] == ["Ada", "walked", "in", "London"]
+    position = result.of.result.tokens.offsets[:, 0].tolist().index(len("Ada walked in "))
+    plain = service.label_gradients("folder:bert", "Ada walked in London", 1, token=position)
+    np.testing.assert_array_equal(result.arrays()["token_effects"], plain.shares)
+    labels = token_labels(
+        result.of.card, 0, result.of.result, service.vocabulary("folder:bert"), has_pair=False
+    )
+    found = run_alone(labels.snippet() + result.snippet(), root)
+    np.testing.assert_allclose(found["shares"], plain.shares, atol=1e-5)
+
+
+def test_a_word_alone_has_no_other_to_leave_out(service: EncoderService) -> None:
+    result = of_word(service, "London", 0)
+    assert [str(one) for one in result.claims()] == [
+        "A has no word besides “London” that the model reads."
+    ]
 
 
 def test_the_word_that_turns_the_answer_is_named(service: EncoderService) -> None:

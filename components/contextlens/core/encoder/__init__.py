@@ -11,7 +11,11 @@ from contextlens.core.encoder.devices import (
     tidy_memory,
 )
 from contextlens.core.encoder.embedding import embedding_parts, nearest_rows, word_rows
-from contextlens.core.encoder.gradients import integrated_gradients, label_gradients
+from contextlens.core.encoder.gradients import (
+    integrated_gradients,
+    label_gradients,
+    label_replacements,
+)
 from contextlens.core.encoder.inputs import Request
 from contextlens.core.encoder.intervening import intervene
 from contextlens.core.encoder.loading import LoadedModel, load_model
@@ -59,6 +63,7 @@ __all__ = [
     "integrated_gradients",
     "intervene",
     "label_gradients",
+    "label_replacements",
     "labelling_head",
     "list_parameters",
     "load_model",

@@ -1,4 +1,4 @@
-"""Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine or of a label's score.
+"""Integrated gradients (Sundararajan, Taly & Yan 2017) of a cosine or a label's score, and HotFlip.
 
 The path from start to input is straight, over the states of layer 0. The gradient is taken at
 Gauss-Legendre points, which need fewer steps than evenly spaced ones. A token's contribution is the
@@ -29,9 +29,16 @@ from contextlens.core.encoder.predicting import labelling_head, scores_of
 from contextlens.core.encoder.running import ProgressCounter, passport_of
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import Attribution, Counted, FloatArray, Tokens
+from contextlens.core.schema import Attribution, Counted, FloatArray, Replacements, Tokens
 
-__all__ = ["MAX_STEPS", "MIN_STEPS", "REMAINDER", "integrated_gradients", "label_gradients"]
+__all__ = [
+    "MAX_STEPS",
+    "MIN_STEPS",
+    "REMAINDER",
+    "integrated_gradients",
+    "label_gradients",
+    "label_replacements",
+]
 
 MIN_STEPS, MAX_STEPS = 16, 512
 """Limits when the number of steps is not given: per piece of the path, and in total."""
@@ -40,10 +47,13 @@ REMAINDER = 1e-3
 
 _GRAPH_BYTES = 200_000_000  # at most, kept for the backward pass
 _MAX_STEP_BYTES = 6_000_000_000  # for the backward pass of one step
+_MAX_BEST = 100  # words for each token
+_ROWS_AT_ONCE = 32  # tokens whose words are ranked at once: of 250,000 words, 32 MB
 _GRAPH_VALUES = 24  # float32 values kept for each dimension, token and layer, roughly
 
 _Value = Callable[[torch.Tensor], torch.Tensor]
-"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines or scores, (n_batch,) float64."""
+"""Maps states of layer 0, (n_batch, n_tokens, n_dims), to cosines or scores, (n_batch,) float64;
+or to logits, (n_batch, n_labels)."""
 
 
 def integrated_gradients(
@@ -66,7 +76,7 @@ def integrated_gradients(
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
     chosen = loaded.card.n_layers if layer is None else checked_layers([layer], loaded.card)[0]
-    _check_size(loaded, chosen, tokens.n_tokens)
+    _check_size(loaded, chosen, tokens.n_tokens, or_else=", or choose an earlier layer")
     weighed = _checked("weights", weights, tokens.n_tokens)
     value = _cosine(loaded, chosen, weighed, _checked("toward", toward, loaded.card.n_dims))
     return _attribution(loaded, tokens, value, chosen, steps, progress)
@@ -88,9 +98,63 @@ def label_gradients(
         RequestError: the model has no trained head, the head does not have the label, or the text
             does not have the token.
     """
+    tokens, logits = _labelled(loaded, text, label, pair, token)
+
+    def value(hidden: torch.Tensor) -> torch.Tensor:
+        return scores_of(logits(hidden).double(), loaded.card.labels)[:, label]
+
+    return _attribution(loaded, tokens, value, loaded.card.n_layers, steps, progress)
+
+
+def label_replacements(
+    loaded: LoadedModel,
+    text: str,
+    label: int,
+    *,
+    pair: str | None = None,
+    token: int | None = None,
+    raises: bool = False,
+    n_best: int = 10,
+) -> Replacements:
+    """Words that are expected to change a label most; see `EncoderService.label_replacements`.
+
+    Raises:
+        RequestError: as `label_gradients`; or `n_best` is not from 1 to 100.
+    """
+    if not is_index(n_best, 1, _MAX_BEST):
+        raise RequestError(f"n_best is {n_best!r}; it must be from 1 to {_MAX_BEST}.")
+    tokens, logits = _labelled(loaded, text, label, pair, token)
+    device, table = loaded.device.for_steps, loaded.layerwise.word_table.detach()
+    words = device.put(torch.tensor(_whole_words(loaded), dtype=torch.int64))
+    ids, _, segments = network_inputs(loaded, [tokens], device)
+    rows = table[ids].requires_grad_()
+    with torch.enable_grad():
+        found = logits(loaded.layerwise.embed(ids, segments, words=rows)).double()
+        is_softmax = loaded.card.labels.scores == "softmax"
+        value = (found.log_softmax(dim=-1) if is_softmax else found)[0, label]
+        (slope,) = torch.autograd.grad(value, rows)
+    signed, own = (slope[0] if raises else -slope[0]), (slope[0] * rows[0]).detach().sum(dim=-1)
+    best, estimates = [], []
+    for start in range(0, tokens.n_tokens, _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        expected, at = (signed[part] @ table[words].T).topk(min(int(n_best), len(words)), dim=-1)
+        best.append(words[at])
+        estimates.append((expected if raises else -expected) - own[part][:, None])
+    found_ids, expected_changes = (torch.cat(part).cpu().numpy() for part in (best, estimates))
+    found_ids.flags.writeable = expected_changes.flags.writeable = False
+    plain = passport_of(loaded, Request(), device)
+    settings = {**plain.settings, "replacements": "first order, HotFlip"}
+    return Replacements(tokens, found_ids, expected_changes, replace(plain, settings=settings))
+
+
+def _labelled(
+    loaded: LoadedModel, text: str, label: int, pair: str | None, token: int | None
+) -> tuple[Tokens, _Value]:
+    """A text's tokens, and the logits, (n_batch, n_labels), of it or of one token, from layer 0."""
     kind, head = labelling_head(loaded)
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
     check_rows(loaded, [tokens])
+    _check_size(loaded, loaded.card.n_layers, tokens.n_tokens)
     names, last = loaded.card.labels.names, tokens.n_tokens - 1
     if not is_index(label, 0, len(names) - 1):
         raise RequestError(f"Label {label!r} was asked; the labels are 0 to {len(names) - 1}.")
@@ -99,16 +163,25 @@ def label_gradients(
             f"Token {token!r} was asked. A head that labels tokens needs one from 0 to {last}; a "
             "head that labels texts takes None."
         )
-    n_layers = loaded.card.n_layers
 
-    def value(hidden: torch.Tensor) -> torch.Tensor:
-        for number in range(1, n_layers + 1):
+    def logits(hidden: torch.Tensor) -> torch.Tensor:
+        for number in range(1, loaded.card.n_layers + 1):
             hidden = loaded.layerwise.step(number, hidden, None)
-        logits = head(hidden)
-        rows = logits if token is None else logits[:, token]
-        return scores_of(rows.double(), loaded.card.labels)[:, label]
+        found = head(hidden)
+        return found if token is None else found[:, token]
 
-    return _attribution(loaded, tokens, value, n_layers, steps, progress)
+    return tokens, logits
+
+
+def _whole_words(loaded: LoadedModel) -> list[int]:
+    """The IDs of tokens that begin a word and consist of two letters or more."""
+    vocabulary, n_rows = loaded.reader.vocabulary, loaded.card.vocabulary_size
+    rows = enumerate(zip(vocabulary.texts, vocabulary.kinds, strict=True))
+    return [
+        i
+        for i, (text, kind) in rows
+        if kind == "start" and len(text) > 1 and text.isalpha() and i < n_rows
+    ]
 
 
 def _attribution(
@@ -294,7 +367,7 @@ def _cosine(loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torc
     return cosine
 
 
-def _check_size(loaded: LoadedModel, layer: int, n_tokens: int) -> None:
+def _check_size(loaded: LoadedModel, layer: int, n_tokens: int, *, or_else: str = "") -> None:
     """Refuse a text whose single step takes too much memory: states and attention weights."""
     weights = 4 * loaded.card.n_heads * max(1, layer) * n_tokens**2
     size = _row_bytes(loaded, layer, n_tokens) + weights
@@ -302,7 +375,7 @@ def _check_size(loaded: LoadedModel, layer: int, n_tokens: int) -> None:
         raise RequestError(
             f"Gradients over {n_tokens:,} tokens would take {size / 1e9:.0f} GB in "
             f"{loaded.card.title}; at most {_MAX_STEP_BYTES / 1e9:.0f} GB are used. Shorten the "
-            "text, or choose an earlier layer."
+            f"text{or_else}."
         )
 
 

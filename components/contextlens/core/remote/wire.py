@@ -361,6 +361,11 @@ def result_bytes(method: str, arguments: Mapping[str, Any], card: Card) -> list[
         case "embedding_parts" | "integrated_gradients" | "label_gradients":
             text, pair = arguments["text"], arguments.get("pair")
             return [8 * _states({**arguments, "layers": [0]}, card, text, pair)]
+        case "label_replacements":
+            text, pair = arguments["text"], arguments.get("pair")
+            n_tokens = min(_bytes(text) + _bytes(pair) + 4, card.max_length)
+            own = _states({**arguments, "layers": []}, card, text, pair)
+            return [_RESULT_BYTES + own + 12 * n_tokens * arguments.get("n_best", 10)]
         case "word_rows":
             return [4 * max(card.n_dims, _MIN_ROW) * len(arguments["token_ids"])]
         case "vocabulary" | "cut_rules" | "nearest_rows":

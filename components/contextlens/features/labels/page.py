@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,15 +11,35 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
-from contextlens.core.schema import Classification
-from contextlens.features.labels import token_labels, word_effects
-from contextlens.features.labels.controls import GRADIENTS, LABEL, PAGE, SENTENCE, WAY
+from contextlens.core.schema import Classification, Labels
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.labels import before_after, other_words, token_labels, word_effects
+from contextlens.features.labels.before_after import BeforeAfter
+from contextlens.features.labels.controls import (
+    BASE,
+    BEFORE,
+    COMPARED,
+    EDITS,
+    GRADIENTS,
+    LABEL,
+    MIN_WORD_USES,
+    PAGE,
+    SECTION,
+    SENTENCE,
+    WAY,
+    WORD,
+    WORDS,
+)
+from contextlens.features.labels.explained import Explained
+from contextlens.features.labels.other_words import OtherWords
 from contextlens.features.labels.text_labels import LabelledText, TextLabels, answer_of
-from contextlens.features.labels.token_labels import TokenLabels
+from contextlens.features.labels.token_labels import LabelledWord, TokenLabels
 from contextlens.features.labels.word_effects import WordEffects
 from contextlens.figures.word_rows import words_svg
-from contextlens.ui.models import runtime, waiting
-from contextlens.ui.models.background import jobs, maps
+from contextlens.ui.corpora import bar, texts
+from contextlens.ui.corpora.controls import READY_TEXTS
+from contextlens.ui.models import runtime, second_model, waiting
+from contextlens.ui.models.background import maps
 from contextlens.ui.panel import Arrays, Panel, Rows
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import sentence_index
@@ -31,7 +52,6 @@ from contextlens.ui.widgets.word_lines import word_lines
 HEIGHT = 300
 _CHART = "labels_chart"
 _FILE = "labels"
-_JOB = "labels_words"
 _WORDS_HEIGHT = 120
 _MENU_WIDTH = 240
 
@@ -43,14 +63,14 @@ def labels(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
     elif card.provenance.text_head.state == "trained":
         _of_texts(view, card, downloads)
     else:
-        _without_head(card)
+        _without_head(view, card)
 
 
 # --- A model without a head
 
 
-def _without_head(card: ModelCard) -> None:
-    """Say why there are no labels, and how to get a model that gives some."""
+def _without_head(view: ViewState, card: ModelCard) -> None:
+    """Say why there are no labels, and how to get some; fine-tuning may have changed others."""
     parts = card.provenance.text_head, card.provenance.label_head
     untrained = next((part for part in parts if part.state == "untrained"), None)
     reason = say("labels.missing.absent") if untrained is None else untrained.reason
@@ -62,6 +82,7 @@ def _without_head(card: ModelCard) -> None:
     if runtime.may_choose_any():
         st.markdown(say("labels.missing.hub"))
     if not session.is_presented():
+        _look_closer(view, {BEFORE: partial(_before, view, card)})
         kit.next_page()
 
 
@@ -105,20 +126,18 @@ def _of_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> No
         st.info(say("labels.missing.sentence"), icon=":material/edit:")
         return
     chosen = _chosen(view, result.texts)
-    with kit.box(), kit.controls(PAGE):
-        _label_menu(result)
-        inputs.choice(view, WAY)
     kit.headline(result.title(), key="reading")
     kit.chart(result.figure(), key=_CHART, alt=result.alt())
     _notes(result, {text.letter: text for text in result.texts}, card)
-    words = None if chosen is None else _words(view, result, chosen)
-    _explain(result, words)
-    _downloads(view, result, words, downloads)
+    of = None if chosen is None else Explained(card, chosen, result.label)
+    look = _look_closer(view, _looks(view, card, of))
+    _explain(result, look)
+    _downloads(view, result, look, downloads)
 
 
-def _label_menu(result: TextLabels) -> None:
+def _label_menu(own: Labels, label: int) -> None:
     """Draw the menu of the labels; labels of one name have their number."""
-    names = list(result.labels.names)
+    names = list(own.names)
     titles = {
         i: name if names.count(name) == 1 and name.strip() else f"{name} ({i})"
         for i, name in enumerate(names)
@@ -127,7 +146,7 @@ def _label_menu(result: TextLabels) -> None:
         inputs.menu(
             LABEL.label,
             titles,
-            result.label,
+            label,
             lambda index: session.write(LABEL.put(session.current(), index)),
             key=LABEL.key,
         )
@@ -137,25 +156,6 @@ def _notes(result: Panel, texts: Mapping[str, LabelledText], card: ModelCard) ->
     kit.notes(result.notes())
     tokens = {name: text.result.tokens for name, text in texts.items()}
     kit.notes(unread(tokens, uncached(), card.id))
-
-
-def _words(view: ViewState, result: TextLabels, text: LabelledText) -> WordEffects | None:
-    """Draw the words of a sentence, coloured by their effect on the chosen label."""
-    way, card = WAY.of(view), result.card
-    task = word_effects.task(
-        card, text, result.label, way, uncached(), token_seconds=maps().token_seconds(card)
-    )
-    key = "cost_gradients" if way == GRADIENTS else "cost_leave_out"
-    cost = say(f"labels.work.{key}", duration=duration(task.size))
-    found = waiting.result_of(task, cost, place=_JOB, height=_WORDS_HEIGHT)
-    if found is None:
-        return None
-    words = word_effects.word_effects(card, text, result.label, way, found)
-    kit.claims(words.claims(), sure=words.sure(), key="reading_words")
-    if words.words:
-        word_lines(words.word_rows(), key="labels_word_lines")
-    kit.notes(words.notes())
-    return words
 
 
 # --- A head for tokens
@@ -180,41 +180,188 @@ def _of_tokens(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> N
         st.info(say("labels.missing.sentence"), icon=":material/edit:")
         return
     kit.headline(result.title(), key="reading")
-    if result.words:
-        word_lines(result.word_rows(), key="labels_word_lines")
+    word = _chosen_word(view, result)
+    if word is not None:
+        rows = result.word_rows(word.positions[0])
+        word_lines(rows, key="labels_tagged_words", on_pick=_explain_word)
+        st.caption(say("labels.tokens.hint"))
     text = LabelledText(result.index, result.result)
     _notes(result, {text.letter: text}, card)
-    _explain(result, None)
-    _downloads(view, result, None, downloads)
+    label = LABEL.of(view)
+    of = None
+    if word is not None:
+        own = int(result.result.scores[word.positions[0]].argmax())
+        of = Explained(card, text, label if 0 <= label < len(card.labels.names) else own, word)
+    look = _look_closer(view, _looks(view, card, of))
+    _explain(result, look)
+    _downloads(view, result, look, downloads)
+
+
+def _chosen_word(view: ViewState, result: TokenLabels) -> LabelledWord | None:
+    """Return the word that was clicked; else the first with a label, else the first of all."""
+    words, position = result.visible_words, WORD.of(view)
+    clicked = [word for word in words if word.positions[0] == position]
+    named = [word for word in words if word.label != token_labels.OUTSIDE]
+    return next(iter([*clicked, *named, *words]), None)
+
+
+def _explain_word(_side: str, position: int) -> None:
+    session.write(LABEL.put(WORD.put(session.current(), position), LABEL.default))
+
+
+# --- Closer looks
+
+
+def _look_closer(view: ViewState, looks: Mapping[str, Callable[[], Panel | None]]) -> Panel | None:
+    """Draw the closer looks, one at a time; return the result of the open one."""
+    return kit.look_closer(
+        view, SECTION.among({name: SECTION.options[name] for name in looks}), looks
+    )
+
+
+def _looks(
+    view: ViewState, card: ModelCard, of: Explained | None
+) -> Mapping[str, Callable[[], Panel | None]]:
+    """Return the closer looks of a model with a head; a regression has no answer to turn."""
+    looks: dict[str, Callable[[], Panel | None]] = {WORDS: partial(_words, view, of)}
+    if card.labels.scores != "none":
+        looks[EDITS] = partial(_edits, of)
+    return {**looks, BEFORE: partial(_before, view, card)}
+
+
+def _words(view: ViewState, of: Explained | None) -> WordEffects | None:
+    """Draw the words of the chosen sentence, coloured by their effect on the chosen label."""
+    with kit.controls("labels_words"):
+        if of is not None:
+            _label_menu(of.labels, of.label)
+        way = inputs.choice(view, WAY)
+    if of is None:
+        st.info(say("labels.missing.sentence"), icon=":material/edit:")
+        return None
+    task = word_effects.task(of, way, uncached(), token_seconds=maps().token_seconds(of.card))
+    key = "cost_gradients" if way == GRADIENTS else "cost_leave_out"
+    cost = say(f"labels.work.{key}", duration=duration(task.size))
+    found = waiting.result_of(task, cost, place="labels_words", height=_WORDS_HEIGHT)
+    if found is None:
+        return None
+    words = word_effects.word_effects(of, way, found)
+    kit.claims(words.claims(), sure=words.sure(), key="reading_words")
+    if words.words:
+        rows = words.word_rows()
+        word_lines(rows, key="labels_word_lines")
+        kit.drawing(words_svg(rows))
+    kit.notes(words.notes())
+    return words
+
+
+def _edits(of: Explained | None) -> OtherWords | None:
+    """Draw the words of the vocabulary that turn the chosen label."""
+    if of is None:
+        st.info(say("labels.missing.sentence"), icon=":material/edit:")
+        return None
+    _label_menu(of.labels, of.label)
+    task = other_words.task(of, uncached(), token_seconds=maps().token_seconds(of.card))
+    cost = say("labels.work.cost_edits", duration=duration(task.size))
+    result: OtherWords | None = waiting.result_of(
+        task, cost, place="labels_edits", height=_WORDS_HEIGHT
+    )
+    if result is None:
+        return None
+    kit.claims(result.claims(), sure=result.sure(), key="reading_edits")
+    if result.tried:
+        st.caption(say("labels.edits.table", label=of.name, own=of.told(of.score)))
+        kit.table(result.rows(), key="labels_edits_table", exact=("similarity", "score"))
+    return result
+
+
+def _before(view: ViewState, card: ModelCard) -> BeforeAfter | None:
+    """Draw how far layers and words moved from another model's, on a collection."""
+    service, first = runtime.service(), next(iter(READY_TEXTS))
+    specs = {spec.id: spec for spec in (*service.models(), *runtime.own_models())}
+    specs.pop(card.id, None)
+    titles = {spec.id: spec.title for spec in specs.values()}
+    with kit.controls("labels_before"):
+        chosen = inputs.select(view, BASE.among({"": say("labels.before.choose"), **titles}))
+        asked = COMPARED.asked(view) or first
+        name = inputs.select(view, COMPARED.among(bar.collections(view, asked)))
+    if not chosen:
+        st.info(say("labels.before.ask"), icon=":material/compare:")
+        return None
+    base = second_model.model_card(specs[chosen])
+    if base is None:
+        return None
+    problem = before_after.problem_of(card, base, service)
+    corpus = texts.texts_of(view, name)
+    if problem is not None or corpus is None:
+        st.info(str(problem or say("labels.before.file")), icon=":material/info:")
+        return None
+    result = _compared(card, base, corpus)
+    if result is not None:
+        _draw_before(result)
+    return result
+
+
+def _compared(card: ModelCard, base: ModelCard, corpus: Corpus) -> BeforeAfter | None:
+    """Return what both models say of a collection, or wait for it and return None."""
+    read = before_after.texts_of(corpus)
+    seconds = maps().token_seconds(card)
+    task = before_after.task(card, base, read, corpus.digest, uncached(), token_seconds=seconds)
+    cost = say("labels.before.cost", duration=duration(task.size))
+    movement = waiting.result_of(task, cost, place="labels_before", height=before_after.HEIGHT)
+    if movement is None:
+        return None
+    return BeforeAfter(card, base, read, len(corpus.texts), movement)
+
+
+def _draw_before(result: BeforeAfter) -> None:
+    kit.claims(result.claims(), sure=result.sure(), key="reading_before")
+    kit.chart(result.figure(), key="labels_before_chart", alt=result.alt())
+    if result.words:
+        st.caption(say("labels.before.table_words", least=MIN_WORD_USES))
+        kit.table(result.rows(), key="labels_before_words", exact=("similarity", "lowest"))
+    with st.expander(say("page.details")):
+        st.caption(say("labels.before.table_layers"))
+        kit.table(result.layer_rows(), after=1, key="labels_before_layers")
+        st.markdown(result.formula)
+        if result.snippet():
+            st.code(result.snippet(), language="python", wrap_lines=True)
+        else:
+            st.caption(say("labels.before.no_script"))
+        st.caption(say("labels.before.limits"))
 
 
 # --- Below the picture
 
 
-def _explain(result: TextLabels | TokenLabels, words: WordEffects | None) -> None:
+def _explain(result: TextLabels | TokenLabels, look: Panel | None) -> None:
     """Draw the tabs under the picture."""
     kind = "tokens" if isinstance(result, TokenLabels) else "texts"
     limits = say(f"labels.limits.{kind}")
-    kit.tabs(lambda: _numbers(result, words), lambda: _under_the_hood(result, words), limits)
+    kit.tabs(lambda: _numbers(result, look), lambda: _under_the_hood(result, look), limits)
 
 
-def _numbers(result: Panel, words: WordEffects | None) -> None:
+def _numbers(result: Panel, look: Panel | None) -> None:
     kit.table(result.rows(), key="labels_table", exact=("score", "logit"))
-    if words is not None and words.words:
-        kit.table(words.rows(), key="labels_words_table", exact=("score", "effect"))
+    if isinstance(look, WordEffects) and look.words:
+        kit.table(look.rows(), key="labels_words_table", exact=("score", "effect"))
 
 
-def _under_the_hood(result: TextLabels | TokenLabels, words: WordEffects | None) -> None:
-    arrays = {**result.arrays(), **({} if words is None else words.arrays())}
+def _under_the_hood(result: TextLabels | TokenLabels, look: Panel | None) -> None:
+    own = look if isinstance(look, WordEffects | OtherWords) else None
+    arrays = {**result.arrays(), **({} if own is None else own.arrays())}
     shapes = [{"array": name, "shape": str(a.shape)} for name, a in arrays.items()]
-    formula = [result.formula] if words is None else [result.formula, words.formula]
     kit.under_the_hood(
-        formula=formula,
-        snippet=result.snippet() + ("" if words is None else words.snippet()),
+        formula=[result.formula] if own is None else [result.formula, own.formula],
+        snippet=_script(result, look),
         passport=_first(result).passport,
         shapes=kit.shapes(shapes, key="labels_shapes"),
-        remark=say("labels.work.no_script") if words and words.way == GRADIENTS else "",
     )
+
+
+def _script(result: Panel, look: Panel | None) -> str:
+    """Return the script of the labels, with the lines of a closer look that go on from it."""
+    goes_on = isinstance(look, WordEffects | OtherWords)
+    return result.snippet() + (look.snippet() if goes_on and look is not None else "")
 
 
 def _first(result: TextLabels | TokenLabels) -> Classification:
@@ -224,13 +371,13 @@ def _first(result: TextLabels | TokenLabels) -> Classification:
 def _downloads(
     view: ViewState,
     result: TextLabels | TokenLabels,
-    words: WordEffects | None,
+    look: Panel | None,
     container: DeltaGenerator,
 ) -> None:
-    """Draw the Download menu; it holds only the view, and finds the data again on a click."""
+    """Draw the Download menu; it holds the view and a look's few numbers, and finds the rest."""
     passport = _first(result).passport
     is_of_tokens = isinstance(result, TokenLabels)
-    script = result.snippet() + ("" if words is None else words.snippet())
+    look_arrays = {} if look is None else dict(look.arrays())
     with kit.downloads(
         container,
         export.caption(passport),
@@ -238,31 +385,20 @@ def _downloads(
         chart="" if is_of_tokens else _CHART,
         svg=words_svg(result.word_rows()) if isinstance(result, TokenLabels) else "",
         name=_FILE,
-        snippets=[(say("page.same_numbers"), script)],
+        snippets=[(say("page.same_numbers"), _script(result, look))],
         unused=("label",),
     ):
         kit.download_files(
             _FILE,
             passport,
             rows=lambda: _restored(view)[0],
-            arrays=lambda: _restored(view)[1],
+            arrays=lambda: {**_restored(view)[1], **look_arrays},
         )
 
 
 def _restored(view: ViewState) -> tuple[Rows, Arrays]:
-    """Return the rows and the arrays of a view; of words only if they are still at hand."""
+    """Return the rows and the arrays of a view's labels."""
     card = runtime.service().load(view.model)
-    if card.provenance.label_head.state == "trained":
-        tokens = tokens_of(view, card)
-        return ((), {}) if tokens is None else (tokens.rows(), tokens.arrays())
-    result = texts_of(view, card)
-    if result is None:
-        return (), {}
-    chosen, way, arrays = _chosen(view, result.texts), WAY.of(view), dict(result.arrays())
-    if chosen is not None:
-        task = word_effects.task(card, chosen, result.label, way, uncached(), token_seconds=0.0)
-        job = jobs().get(task.key)
-        if job is not None and job.state == "done":
-            found = job.result()
-            arrays |= word_effects.word_effects(card, chosen, result.label, way, found).arrays()
-    return result.rows(), arrays
+    is_of_tokens = card.provenance.label_head.state == "trained"
+    result = tokens_of(view, card) if is_of_tokens else texts_of(view, card)
+    return ((), {}) if result is None else (result.rows(), result.arrays())

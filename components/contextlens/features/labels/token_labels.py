@@ -125,20 +125,30 @@ class TokenLabels(Panel):
             claims.append(claim("labels.note.cut", **numbers))
         return claims
 
-    def word_rows(self) -> WordRows:
-        """Return the sentence as words with the label under each; O is left out."""
+    @cached_property
+    def visible_words(self) -> tuple[LabelledWord, ...]:
+        """The words that are not white space alone."""
+        return tuple(word for word in self.words if self.text[slice(*word.span)].strip())
+
+    def word_rows(self, picked: int | None = None) -> WordRows:
+        """Return the sentence as words with the label under each; O is left out.
+
+        Args:
+            picked: the position of the word with a ring; None for none.
+        """
         words = [
             LinkedWord(
                 self.text[slice(*word.span)].strip(),
                 word.positions[0],
                 tag="" if word.label == OUTSIDE else shortened(word.label, 24),
             )
-            for word in self.words
-            if self.text[slice(*word.span)].strip()
+            for word in self.visible_words
         ]
         row = LinkedSentence(letter(self.index), color_of(self.index), words)
-        hint = say("labels.tokens.hint")
-        return WordRows(row, None, Captions("", "", "", "", hint), end=1.0)
+        captions = Captions("", "", "", "", "")
+        at = next((i for i, word in enumerate(words) if word.position == picked), None)
+        ring = None if at is None else ("first", at)
+        return WordRows(row, None, captions, end=1.0, is_pickable=True, picked=ring)
 
     def rows(self) -> Rows:
         """Return a row for each token."""

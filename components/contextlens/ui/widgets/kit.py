@@ -102,8 +102,10 @@ MAX_STYLED_CELLS = 1_000
 """Cells of a table that are written in Python, which takes 50 ms per 1,000."""
 _DRAWN = "drawn_page"
 _PASSPORT = GLOSSARY["passport"]
-_chart_keys: ContextVar[list[str] | None] = ContextVar("contextlens_charts", default=None)
-"""The keys of the charts that a closer look draws, in order."""
+_pictures: ContextVar[list[Mapping[str, str]] | None] = ContextVar(
+    "contextlens_pictures", default=None
+)
+"""The charts and drawings of a closer look in order, as `picture_buttons` takes them."""
 
 
 @contextmanager
@@ -174,8 +176,17 @@ def chart(
     # The height is reserved from the start, while the browser still loads plotly.
     height, config = figure.layout.height, dict(config or default_config)
     st.plotly_chart(figure, key=key, height=height, config=config, alt=alt, **options)
-    if (keys := _chart_keys.get()) is not None:
-        keys.append(key)
+    _note_picture(chart_key=key)
+
+
+def drawing(svg: str) -> None:
+    """Let the report have a drawing of what a closer look shows without a chart."""
+    _note_picture(svg=svg)
+
+
+def _note_picture(**picture: str) -> None:
+    if (pictures := _pictures.get()) is not None:
+        pictures.append(picture)
 
 
 def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
@@ -284,26 +295,26 @@ def look_closer(
 ) -> T | None:
     """Draw the closer looks of a page, one at a time; return the result of the open one.
 
-    The first chart of a look can be added to the report. An error in one of them is shown in its
-    place; the rest of the page is unaffected. In present mode there is none.
+    The first chart or drawing of a look can be added to the report. An error in one of them is
+    shown in its place; the rest of the page is unaffected. In present mode there is none.
     """
     if session.is_presented():
         return None
     with st.container():
         chosen = inputs.choice(view, control)
-        token = _chart_keys.set([])
+        token = _pictures.set([])
         try:
             with st.container(border=True, key="closer"), errors.boundary():
                 result = looks[chosen]()
-                _add_look(view, control.page, _chart_keys.get())
+                _add_look(view, control.page, _pictures.get())
                 return result
         finally:
-            _chart_keys.reset(token)
+            _pictures.reset(token)
     return None
 
 
-def _add_look(view: ViewState, page: str, chart_keys: Sequence[str] | None) -> None:
-    if not chart_keys:
+def _add_look(view: ViewState, page: str, pictures: Sequence[Mapping[str, str]] | None) -> None:
+    if not pictures:
         return
     exported = ExportedView(
         reading="st-key-closer",
@@ -312,9 +323,7 @@ def _add_look(view: ViewState, page: str, chart_keys: Sequence[str] | None) -> N
         settings=describe(view, page, None),
     )
     name = f"{page}-closer"
-    picture_buttons(
-        chart_key=chart_keys[0], file_name=name, key=name, exported=exported, for_report=True
-    )
+    picture_buttons(file_name=name, key=name, exported=exported, for_report=True, **pictures[0])
 
 
 def next_page() -> None:

@@ -154,7 +154,7 @@ class Words extends Linked {
     const word = sides[own].words[active.index];
     const value =
       word.value === null
-        ? ""
+        ? word.tag && ` ${word.tag}`
         : ` ${says.quantity} ${signed(word.value, digitsFor(this.data.end))}`;
     const named = this.named(partners, 1 - own);
     this.says.textContent = `${word.text} · ${sides[own].letter}:${value}${named}`.replace(
@@ -165,7 +165,8 @@ class Words extends Linked {
 
   named(partners, other) {
     const { says, sides } = this.data;
-    const words = sides[other].words;
+    const words = sides[other]?.words;
+    if (!words) return "";
     const text = (line) => words[line[other]].text;
     if (!this.cells) {
       return partners.length ? `, ${says.between} ${partners.map(text).join(", ")}` : "";
