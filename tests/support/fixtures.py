@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 from streamlit.components.v2 import manifest_scanner
 
 from contextlens.core import EncoderService, Settings, open_service
@@ -33,6 +34,26 @@ def packages_are_looked_through_once() -> None:
     """Each run of a page script would read what all packages say of themselves, for components."""
     scan = manifest_scanner.scan_component_manifests
     manifest_scanner.scan_component_manifests = cache(scan)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_figure_is_checked() -> None:
+    """On pages plotly takes a figure as it is; here each is as plotly makes it when it checks."""
+    make = Figure.__init__
+
+    def check(self: Figure, *given: Any, _validate: bool = True, **more: Any) -> None:
+        make(self, *given, _validate=_validate, **more)
+        if not _validate:
+            whole = Figure.__new__(Figure)
+            make(whole, *given, **more)
+            assert json.loads(self.to_json(), object_hook=filled) == json.loads(
+                whole.to_json(), object_hook=filled
+            )
+
+    def filled(part: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in part.items() if value not in (None, [], {})}
+
+    Figure.__init__ = check
 
 
 @pytest.fixture(autouse=True)
