@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
@@ -141,7 +140,7 @@ def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
 
 
 def _numbers(portrait: Portrait) -> None:
-    kit.table(pd.DataFrame(_rows(portrait)), key="meaning_table", after=2)
+    kit.table(_rows(portrait), key="meaning_table", after=2)
 
 
 def _under_the_hood(portrait: Portrait, card: ModelCard) -> None:
