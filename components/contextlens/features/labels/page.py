@@ -230,7 +230,7 @@ def _downloads(
     passport = _first(result).passport
     is_of_tokens = isinstance(result, TokenLabels)
     script = result.snippet() + ("" if words is None else words.snippet())
-    with kit.downloads(
+    kit.downloads(
         container,
         export.caption(passport),
         page=PAGE,
@@ -239,13 +239,13 @@ def _downloads(
         name=_FILE,
         snippets=[(say("page.same_numbers"), script)],
         unused=("label",),
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: _restored(view)[0],
             arrays=lambda: _restored(view)[1],
-        )
+        ),
+    )
 
 
 def _restored(view: ViewState) -> tuple[Rows, Arrays]:

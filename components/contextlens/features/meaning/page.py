@@ -88,7 +88,7 @@ def downloads(
     caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     scripts = snippets(portrait, card)
     is_open = answer is not None and (answer.asks or answer.key == "answer.pending")
-    with kit.downloads(
+    kit.downloads(
         container,
         caption,
         page="meaning",
@@ -96,8 +96,8 @@ def downloads(
         name=_FILE,
         snippets=scripts,
         reading_key="reading" if is_open else "headline",
-    ):
-        files(view, meaning.passport)
+        files=lambda: files(view, meaning.passport),
+    )
 
 
 def snippets(portrait: Portrait, card: ModelCard) -> list[tuple[str, str]]:

@@ -223,7 +223,7 @@ def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -
     if result.drawn is None:
         key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
         caption = f"{' · '.join(key)}\n{caption}"
-    with kit.downloads(
+    kit.downloads(
         container,
         caption,
         page="sentences",
@@ -231,10 +231,10 @@ def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -
         svg=result.drawing(),
         name=_FILE,
         snippets=result.snippets(f"{_FILE}.npz"),
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: _restored(view).rows(),
             arrays=lambda: _restored(view).arrays(),
-        )
+        ),
+    )

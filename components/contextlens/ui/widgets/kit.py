@@ -17,6 +17,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from contextlens.content.glossary import GLOSSARY, explained
@@ -386,9 +387,9 @@ def _fill(fills: Mapping[TabContainer, Callable[[], None]]) -> None:
                 fill()
 
 
-def is_open(tab: TabContainer) -> bool:
-    """Return True if a tab is the open one."""
-    return bool(tab.open)
+def is_open(container: TabContainer | PopoverContainer) -> bool:
+    """Return True if a tab is the open one, or a menu is open."""
+    return bool(container.open)
 
 
 def under_the_hood(
@@ -435,7 +436,6 @@ def shapes(rows: Rows, *, key: str) -> Callable[[], None]:
     return lambda: table(rows, key=key)
 
 
-@contextmanager
 def downloads(
     place: DeltaGenerator,
     caption: str,
@@ -450,8 +450,9 @@ def downloads(
     texts: Texts = None,
     unused: Collection[str] = (),
     reading_key: str = "reading",
-) -> Iterator[None]:
-    """Draw the page's Download menu: buttons for the picture, then the content of the block.
+    files: Callable[[], None],
+) -> None:
+    """Draw "Add to report" and the page's Download menu, whose content is drawn when it is open.
 
     Args:
         place: where the menu is drawn.
@@ -467,6 +468,7 @@ def downloads(
         texts: the texts behind the picture, see `describe`.
         unused: the names of controls that do not matter to the picture.
         reading_key: the key of the reading whose first claim is about the picture.
+        files: draws the buttons for files of numbers.
     """
     view = session.current()
     exported = ExportedView(
@@ -492,15 +494,24 @@ def downloads(
             exported=exported,
             for_report=True,
         )
-    with menu, st.popover(say("page.download.menu"), icon=":material/download:"):
-        st.caption(say("page.download.picture"))
-        key = f"{name}_picture"
-        picture_buttons(
-            chart_key=chart, svg=svg, file_name=name, key=key, caption=caption, exported=exported
+    with menu:
+        opened = st.popover(
+            say("page.download.menu"), icon=":material/download:", key="download", on_change="rerun"
         )
-        st.caption(say("page.download.numbers"))
-        yield
-        st.caption(say("page.download.passport", passport=_PASSPORT))
+    if is_open(opened):
+        with opened:
+            st.caption(say("page.download.picture"))
+            picture_buttons(
+                chart_key=chart,
+                svg=svg,
+                file_name=name,
+                key=f"{name}_picture",
+                caption=caption,
+                exported=exported,
+            )
+            st.caption(say("page.download.numbers"))
+            files()
+            st.caption(say("page.download.passport", passport=_PASSPORT))
 
 
 def download_files(
