@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import duration, say
 from contextlens.content.wording import shortened
 from contextlens.core import ModelCard
+from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import JobError
 from contextlens.features.sentences.accuracy import (
     CorpusAccuracy,
@@ -201,7 +202,8 @@ def _accuracy(view: ViewState, card: ModelCard) -> None:
     task = vectors_task(corpus.key, corpus.texts, card, uncached(), token_seconds=seconds)
     vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=accuracy_height(6))
     if vectors is not None:
-        result = accuracy_of(view, vectors)
+        given = task.key, TEST.of(view)
+        result = remembered("accuracy", *given, compute=lambda: accuracy_of(view, vectors))
         kit.claims(result.claims(), sure=result.sure(), key="reading_accuracy")
         kit.chart(result.figure(), key="sentences_accuracy", alt=result.alt())
 

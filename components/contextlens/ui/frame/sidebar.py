@@ -23,6 +23,7 @@ from contextlens.ui.page import errors, navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState, letter
+from contextlens.ui.widgets import kit
 
 # --- The model picker, and below it the state of the chosen model
 
@@ -195,8 +196,11 @@ def _card(card: ModelCard) -> None:
         sizes = {"layers": card.n_layers, "dims": card.n_dims, "heads": card.n_heads}
         st.caption(say("frame.card.sizes", **sizes))
         origin = say(f"frame.origin.{card.source}", revision=(card.revision or "")[:7])
-        with st.popover(origin, type="tertiary", icon=":material/verified:"):
-            _card_details(card)
+        icon, key = ":material/verified:", "model_card"
+        details = st.popover(origin, type="tertiary", icon=icon, key=key, on_change="rerun")
+        if kit.is_open(details):
+            with details:
+                _card_details(card)
 
 
 def _card_details(card: ModelCard) -> None:
