@@ -25,4 +25,4 @@ with errors.boundary():
         page.run()
     if card_place is not None:
         sidebar.finish(card_place, view)
-        sidebar.announce_model()
+    sidebar.announce_model()

@@ -94,6 +94,20 @@ def test_an_answer_that_lacks_what_was_asked_for_is_an_error(address: str) -> No
     assert "A text that nobody asked for." in alone(look_for_another_text()).error
 
 
+def test_another_page_than_the_one_asked_for_is_an_error(address: str) -> None:
+    (ask,) = islice(questions(), 210, 211)
+
+    async def look_at_the_first_page_instead() -> list[Answer]:
+        async with visit(address, "") as first, visit(address, PAGE) as visitor:
+            answers = [await first.ask(""), await visitor.ask(ask.query)]
+            visitor.script = first.script
+            return [*answers, await visitor.ask(ask.query)]
+
+    first, own, other = alone(look_at_the_first_page_instead())
+    assert [first.error, own.error] == ["", ""]
+    assert other.error == "the page 'Start here' came, not 'meaning'"
+
+
 @pytest.mark.parametrize("place", ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"])
 def test_visitors_go_to_this_machine(place: str) -> None:
     check_is_here(place)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.Navigation_pb2 import Navigation
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
@@ -109,7 +110,7 @@ class Visitor:
         self._page = page
         self._keeps = keeps
         self.session = ""  # its name, once told
-        self._script = ""  # the page script's hash, once told
+        self.script = ""  # the page script's hash, once told
         self._large: dict[str, int] = {}  # hash of a message that may come again, run of it
         self._run = 0
 
@@ -132,8 +133,8 @@ class Visitor:
         question = BackMsg()
         state = question.rerun_script
         state.query_string = query
-        state.page_script_hash = self._script
-        state.page_name = "" if self._script else self._page
+        state.page_script_hash = self.script
+        state.page_name = "" if self.script else self._page
         state.widget_states.SetInParent()
         state.cached_message_hashes.extend(self._large)
         state.context_info.url = f"{self._address}/{self._page}?{query}"
@@ -153,9 +154,9 @@ class Visitor:
             kind = message.WhichOneof("type")
             if kind == "new_session":
                 self.session = message.new_session.initialize.session_id
-                self._script = message.new_session.page_script_hash
             elif kind == "navigation":
-                self._script = message.navigation.page_script_hash
+                self.script = message.navigation.page_script_hash
+                reading.error = reading.error or _other_page(message.navigation, self._page)
             if kind == "ref_hash":
                 self._large[message.ref_hash] = self._run
             elif message.metadata.cacheable:
@@ -204,6 +205,15 @@ class _Reading:
             error = f"the page does not show {self._wanted[0].decode()!r}"
         shown = b"".join(self._frames)
         return Answer(asked, took, error, self._n_bytes, self._is_settled, shown)
+
+
+def _other_page(navigation: Navigation, wanted: str) -> str:
+    """That another page came than the one at the address; empty if it is that one."""
+    came = next(
+        p for p in navigation.app_pages if p.page_script_hash == navigation.page_script_hash
+    )
+    is_wanted = came.is_default if not wanted else came.url_pathname == wanted
+    return "" if is_wanted else f"the page {came.page_name!r} came, not {wanted!r}"
 
 
 def _complaint(message: ForwardMsg) -> str:

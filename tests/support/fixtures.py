@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 from streamlit.components.v2 import manifest_scanner
 
 from contextlens.core import EncoderService, Settings, open_service
@@ -33,6 +34,30 @@ def packages_are_looked_through_once() -> None:
     """Each run of a page script would read what all packages say of themselves, for components."""
     scan = manifest_scanner.scan_component_manifests
     manifest_scanner.scan_component_manifests = cache(scan)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_figure_is_checked() -> None:
+    """On pages plotly takes a figure as it is; here each is as plotly makes it when it checks."""
+    make = Figure.__init__
+
+    def check(self: Figure, *given: Any, _validate: bool = True, **more: Any) -> None:
+        make(self, *given, _validate=_validate, **more)
+        if not _validate:
+            whole = Figure.__new__(Figure)
+            make(whole, *given, **more)
+            assert _filled(self) == _filled(whole)
+
+    Figure.__init__ = check
+
+
+def _filled(figure: Figure) -> Any:
+    """Return a figure as the browser gets it, without what says nothing."""
+
+    def without_nothing(part: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in part.items() if value not in (None, [], {})}
+
+    return json.loads(figure.to_json(), object_hook=without_nothing)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from markdown_it import MarkdownIt
@@ -29,6 +30,7 @@ _QUOTED = re.compile("(“[^”]*”)")  # a visitor's words are not terms
 _BY_FOLDED = {term.casefold(): term for term in GLOSSARY}
 
 
+@lru_cache(maxsize=1_000)
 def explained(sentences: str) -> str:
     """HTML of a few sentences of Markdown; the first use of each term carries its meaning.
 

@@ -62,7 +62,7 @@ class MapResult:
         """
         return hashlib.sha256(self.map.coordinates.tobytes()).hexdigest()
 
-    @property
+    @cached_property
     def passport(self) -> Passport:
         """The passport with which the same map can be drawn again."""
         encoded = self.gathered.passport

@@ -81,3 +81,27 @@ def test_a_table_has_real_minus_signs_and_its_numbers() -> None:
     assert shown.value["cosine"][0] == -0.12345
     written = pa.ipc.open_stream(shown.proto.arrow_data.styler.display_values).read_pandas()
     assert written["cosine"].tolist()[0] == "\N{MINUS SIGN}0.1235"
+
+
+def two_tables() -> None:
+    import streamlit as st
+
+    from contextlens.ui.widgets import kit
+
+    number = st.number_input("number", value=-0.5, key="number")
+    for place in st.columns(2):
+        with place:
+            st.caption("above")
+            kit.table([{"n": number}], key=f"table_{number}", exact=["n"])
+            number += 1
+
+
+def test_a_table_drawn_again_stands_in_its_place_and_a_new_one_has_its_own_numbers() -> None:
+    app = AppTest.from_function(two_tables).run().run()
+    for numbers in ([-0.5, 0.5], [0.5, 1.5], [-0.5, 0.5]):
+        app = app.number_input(key="number").set_value(numbers[0]).run()
+        shown = [column.dataframe[0] for column in app.columns]
+        assert [table.value["n"].tolist() for table in shown] == [[n] for n in numbers]
+        assert [bool(table.proto.arrow_data.styler.uuid) for table in shown] == [
+            n < 0 for n in numbers
+        ]

@@ -137,7 +137,7 @@ def explain(anatomy: AnatomyView) -> None:
 def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     snippets = [(say("page.same_numbers"), _snippet(anatomy)), ("", PICTURE)]
-    with kit.downloads(
+    kit.downloads(
         place,
         _caption(anatomy),
         page="anatomy",
@@ -145,13 +145,13 @@ def downloads(anatomy: AnatomyView, place: DeltaGenerator) -> None:
         chart=_CHART,
         name=_FILE,
         snippets=snippets,
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             anatomy.passport,
             rows=lambda: parameter_rows(anatomy.tree),
             arrays=lambda: compute.arrays(anatomy),
-        )
+        ),
+    )
 
 
 def _map(view: ViewState, anatomy: AnatomyView) -> None:

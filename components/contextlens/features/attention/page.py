@@ -120,7 +120,7 @@ def downloads(
         (say("page.same_numbers"), attention.snippet()),
         ("", heatmap_script(attention.grid)),
     ]
-    with kit.downloads(
+    kit.downloads(
         place,
         export.caption(passport),
         page="attention",
@@ -128,13 +128,13 @@ def downloads(
         report_svg=lines_drawing(attention.grid, attention.pick, _verbs(attention)),
         name=_FILE,
         snippets=snippets,
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: again().rows(),
             arrays=lambda: again().arrays(),
-        )
+        ),
+    )
 
 
 def _menus(view: ViewState, attention: AttentionView) -> None:

@@ -252,12 +252,17 @@ def downloads(
     look_arrays = {} if look is None else dict(look.arrays())  # few, unlike the page's own
     snippets = [(say("page.same_numbers"), found.snippet())]
     drawing = bars_drawing(found)
-    with kit.downloads(
-        container, export.caption(passport), page=PAGE, svg=drawing, name=_FILE, snippets=snippets
-    ):
-        kit.download_files(
+    kit.downloads(
+        container,
+        export.caption(passport),
+        page=PAGE,
+        svg=drawing,
+        name=_FILE,
+        snippets=snippets,
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: predictions(view, service, card).rows(),
             arrays=lambda: {**predictions(view, service, card).arrays(), **look_arrays},
-        )
+        ),
+    )

@@ -776,7 +776,7 @@ def explain(result: CorpusResult) -> None:
 def downloads(result: CorpusResult, place: DeltaGenerator) -> None:
     """The page's Download menu: every word with its count."""
     view = session.current()
-    with kit.downloads(
+    kit.downloads(
         place,
         caption_of(result),
         page="corpora",
@@ -784,13 +784,13 @@ def downloads(result: CorpusResult, place: DeltaGenerator) -> None:
         chart=CHART,
         name=_FILE,
         snippets=[_snippet(result), ("", PICTURE)],
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport_of(result),
             rows=lambda: word_rows(result_of(view)),
             arrays=lambda: word_arrays(result_of(view)),
-        )
+        ),
+    )
 
 
 def _numbers(result: CorpusResult) -> None:

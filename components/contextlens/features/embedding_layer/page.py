@@ -192,20 +192,20 @@ def downloads(
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
-    with kit.downloads(
+    kit.downloads(
         place,
         export.caption(embedding.passport),
         page="embedding_layer",
         chart=_CHART,
         name=_FILE,
         snippets=[(say("page.same_numbers"), embedding.snippet()), ("", PICTURE)],
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             embedding.passport,
             rows=lambda: again().rows(),
             arrays=lambda: again().arrays(),
-        )
+        ),
+    )
 
 
 def _numbers(embedding: EmbeddingSum) -> None:

@@ -129,7 +129,7 @@ class Positions(Panel):
                 "colorscale": SEQUENTIAL,
                 "colorbar": {"title": {"text": "position"}, "thickness": 8, "len": 0.9},
             },
-            "text": positions,
+            "text": list(map(str, positions)),
             "hovertemplate": "position %{text}<br>%{x:.4f}, %{y:.4f}<extra></extra>",
         }
         layout = {

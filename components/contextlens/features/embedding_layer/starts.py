@@ -146,9 +146,10 @@ class Starts(Panel):
         for column, (domain, bound) in enumerate(
             zip(self._columns, [added] * (len(self._columns) - 1) + [last], strict=True), start=1
         ):
-            layout[f"xaxis{column}"] = {**_BARE, "domain": domain}
+            at = "" if column == 1 else column  # plotly's first axis has no number
+            layout[f"xaxis{at}"] = {**_BARE, "domain": domain}
             traces += [
-                _stripes(rows, f"x{column}", row, bound)
+                _stripes(rows, f"x{at}", row, bound)
                 for row, rows in enumerate(_parts(start)[column - 1] for start in self.starts)
             ]
         layout |= {

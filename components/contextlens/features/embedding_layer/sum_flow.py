@@ -71,9 +71,10 @@ def sum_flow(
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {}
     for i, (step, domain) in enumerate(zip(steps, domains, strict=True), start=1):
-        traces += _strips(step, f"x{i}", edges, focus)
-        traces.append(_points(step, f"x{i}", middles, names, contributions, first))
-        layout[f"xaxis{i}"] = {**_HIDDEN, "domain": domain, "range": [0, step.rows.shape[1]]}
+        at = "" if i == 1 else i  # plotly's first axis has no number
+        traces += _strips(step, f"x{at}", edges, focus)
+        traces.append(_points(step, f"x{at}", middles, names, contributions, first))
+        layout[f"xaxis{at}"] = {**_HIDDEN, "domain": domain, "range": [0, step.rows.shape[1]]}
         if step.name in shares:
             axis = i + len(steps)
             traces.append(_share_bar(step.name, shares[step.name], written, f"x{axis}"))

@@ -9,6 +9,7 @@ from enum import Enum
 from contextlens.content.examples import Example
 from contextlens.content.language import Claim, claim
 from contextlens.core import EncoderService, ModelCard
+from contextlens.core.byte_cache import remembered
 from contextlens.ui.state.view import from_example
 from contextlens.ui.widgets.comparison.compute import Meaning, meaning_of
 from contextlens.ui.widgets.comparison.reading import NOISE
@@ -43,7 +44,11 @@ class Judgement:
 
 def judgement_of(example: Example, service: EncoderService, card: ModelCard) -> Judgement:
     """Return a model's answer to an example's question, at its last layer."""
-    return judged(example, meaning_of(from_example(example, card.id), service, card, None))
+
+    def compute() -> Judgement:
+        return judged(example, meaning_of(from_example(example, card.id), service, card, None))
+
+    return remembered("judgement", example.key, card.id, card.checksum, compute=compute)
 
 
 def judged(example: Example, meaning: Meaning) -> Judgement:

@@ -278,7 +278,7 @@ def downloads(
         files: draws the buttons for the numbers.
     """
     meaning = portrait.meaning
-    with kit.downloads(
+    kit.downloads(
         container,
         f"{meaning.key}\n{export.caption(meaning.passport)}",
         page="home",
@@ -287,8 +287,8 @@ def downloads(
         snippets=snippets,
         unused=("lines",),
         reading_key="headline",
-    ):
-        files()
+        files=files,
+    )
 
 
 def open_meaning(view: ViewState) -> None:

@@ -378,7 +378,7 @@ def _downloads(
     passport = _first(result).passport
     is_of_tokens = isinstance(result, TokenLabels)
     look_arrays = {} if look is None else dict(look.arrays())
-    with kit.downloads(
+    kit.downloads(
         container,
         export.caption(passport),
         page=PAGE,
@@ -387,13 +387,13 @@ def _downloads(
         name=_FILE,
         snippets=[(say("page.same_numbers"), _script(result, look))],
         unused=("label",),
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: _restored(view)[0],
             arrays=lambda: {**_restored(view)[1], **look_arrays},
-        )
+        ),
+    )
 
 
 def _restored(view: ViewState) -> tuple[Rows, Arrays]:

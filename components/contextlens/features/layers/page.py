@@ -292,10 +292,14 @@ def downloads(
     )
     script = hidden_states.picture_snippet(MEASURE.options[kind], MEASURES[kind])
     snippets = [(say("page.same_numbers"), states.snippet()), ("", script)]
-    with kit.downloads(
-        container, caption, page="layers", chart=_CHART, name=_FILE, snippets=snippets
-    ):
-        kit.download_files(
+    kit.downloads(
+        container,
+        caption,
+        page="layers",
+        chart=_CHART,
+        name=_FILE,
+        snippets=snippets,
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: hidden_states.measure_rows(
@@ -305,7 +309,8 @@ def downloads(
                 **hidden_states.sentence_arrays(encode_all(view, service)),
                 **(_restored(view, service).arrays() if has_look else kept_arrays),
             },
-        )
+        ),
+    )
 
 
 def _restored(view: ViewState, service: EncoderService) -> Panel:

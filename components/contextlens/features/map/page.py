@@ -608,7 +608,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
     texts = None if source == SENTENCES else display.result.corpus.name
     if texts and by_words:
         texts = f"{texts}: {controls.word_of().of(view)}"
-    with kit.downloads(
+    kit.downloads(
         place,
         export.caption(passport),
         page="map",
@@ -617,13 +617,13 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
         chart=CHART,
         name=_FILE,
         snippets=[*_snippets(display, card), ("", PICTURE)],
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: map_table(again()).to_dict("records"),
             arrays=lambda: map_arrays(again()),
-        )
+        ),
+    )
 
 
 def _numbers(display: MapDisplay) -> None:

@@ -178,12 +178,18 @@ def downloads(
     caption = f"{masks.key}\n{case}\n{export.caption(masks.passport)}"
     snippets = [(say("page.same_numbers"), masks.snippet(card)), ("", PICTURE)]
     texts = {row.label: Sentence(row.alone.text, row.alone.pair) for row in masks.batch.rows}
-    with kit.downloads(
-        container, caption, page="masks", texts=texts, chart=_CHART, name=_FILE, snippets=snippets
-    ):
-        kit.download_files(
+    kit.downloads(
+        container,
+        caption,
+        page="masks",
+        texts=texts,
+        chart=_CHART,
+        name=_FILE,
+        snippets=snippets,
+        files=lambda: kit.download_files(
             _FILE,
             masks.passport,
             rows=lambda: [r for row in again().batch.rows for r in position_rows(row)],
             arrays=lambda: batch_arrays(again().batch),
-        )
+        ),
+    )

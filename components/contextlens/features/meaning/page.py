@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
@@ -89,7 +88,7 @@ def downloads(
     caption = f"{meaning.key}\n{at}\n{export.caption(meaning.passport)}"
     scripts = snippets(portrait, card)
     is_open = answer is not None and (answer.asks or answer.key == "answer.pending")
-    with kit.downloads(
+    kit.downloads(
         container,
         caption,
         page="meaning",
@@ -97,8 +96,8 @@ def downloads(
         name=_FILE,
         snippets=scripts,
         reading_key="reading" if is_open else "headline",
-    ):
-        files(view, meaning.passport)
+        files=lambda: files(view, meaning.passport),
+    )
 
 
 def snippets(portrait: Portrait, card: ModelCard) -> list[tuple[str, str]]:
@@ -141,7 +140,7 @@ def _matrix(portrait: Portrait, matrix: FloatArray, name: str) -> None:
 
 
 def _numbers(portrait: Portrait) -> None:
-    kit.table(pd.DataFrame(_rows(portrait)), key="meaning_table", after=2)
+    kit.table(_rows(portrait), key="meaning_table", after=2)
 
 
 def _under_the_hood(portrait: Portrait, card: ModelCard) -> None:

@@ -544,7 +544,7 @@ def downloads(
     passport = at_layer.every_layer.passport
     main = SCATTER if isinstance(at_layer, ScoredPairs) else RULER
     chart = CHARTS.get(PANEL.of(view), main)
-    with kit.downloads(
+    kit.downloads(
         container,
         export.caption(passport),
         page="pairs",
@@ -553,10 +553,10 @@ def downloads(
         chart=chart,
         name=_FILE,
         snippets=_scripts(at_layer, card),
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: PairRows(restored(view)),
             arrays=lambda: restored(view).arrays(),
-        )
+        ),
+    )

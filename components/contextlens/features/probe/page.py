@@ -183,15 +183,8 @@ def downloads(view: ViewState, probe: Probe, container: DeltaGenerator) -> None:
     Files are made of the restored result at the click, so that a session does not hold it.
     """
     passport = probe.result.passport
-    with kit.downloads(
-        container,
-        export.caption(passport),
-        page="probe",
-        texts=probe.labelled.name,
-        chart=_CHART,
-        name=_FILE,
-        snippets=probe.scripts(),
-    ):
+
+    def draw_files() -> None:
         kit.download_files(
             _FILE,
             passport,
@@ -207,3 +200,14 @@ def downloads(view: ViewState, probe: Probe, container: DeltaGenerator) -> None:
         }
         for file_name, (mime, make) in files.items():
             kit.download(file_name, mime, make, label=file_name)
+
+    kit.downloads(
+        container,
+        export.caption(passport),
+        page="probe",
+        texts=probe.labelled.name,
+        chart=_CHART,
+        name=_FILE,
+        snippets=probe.scripts(),
+        files=draw_files,
+    )

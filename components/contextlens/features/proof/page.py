@@ -210,15 +210,8 @@ def _snippet(card: ModelCard) -> str:
 def downloads(result: ProofResult, card: ModelCard, place: DeltaGenerator) -> None:
     """The page's Download menu."""
     passport = result.passport
-    with kit.downloads(
-        place,
-        export.caption(passport),
-        page="proof",
-        texts="",
-        chart=_CHART,
-        name=_FILE,
-        snippets=[(say("proof.snippet"), _snippet(card))],
-    ):
+
+    def draw_files() -> None:
         kit.download_files(
             _FILE,
             passport,
@@ -234,3 +227,14 @@ def downloads(result: ProofResult, card: ModelCard, place: DeltaGenerator) -> No
             width="stretch",
             key="proof.json",
         )
+
+    kit.downloads(
+        place,
+        export.caption(passport),
+        page="proof",
+        texts="",
+        chart=_CHART,
+        name=_FILE,
+        snippets=[(say("proof.snippet"), _snippet(card))],
+        files=draw_files,
+    )

@@ -368,9 +368,10 @@ def search(
     cosines = np.clip(index.units @ scaled(asked.vector), -1.0, 1.0)
     scores = np.zeros(len(cosines), np.float32)
     if index.vectorizer is not None:
-        scores = (index.words @ index.vectorizer.transform([query]).T).toarray()[:, 0]
-    by_model, by_words = first(cosines, MAX_HITS if is_read else 0), first(scores, MAX_HITS)
-    by_words = by_words[scores[by_words] > 0]
+        scores = index.words @ index.vectorizer.transform([query]).toarray()[0]
+    by_model = first(cosines, MAX_HITS if is_read else 0)
+    with_word = np.flatnonzero(scores)  # of many zeros, numpy takes 20 ms to find the highest
+    by_words = with_word[first(scores[with_word], MAX_HITS)]
     indices = list(dict.fromkeys([*by_model.tolist(), *by_words.tolist()]))
     matches = list(texts(np.array(indices, dtype=np.int64)))
     hits = {

@@ -776,7 +776,7 @@ def downloads(senses: Senses, card: ModelCard | None, place: DeltaGenerator) -> 
     """The page's Download menu."""
     view, passport = senses.view, senses.passport(runtime.service())
     snippet = _snippet(senses, card)
-    with kit.downloads(
+    kit.downloads(
         place,
         export.caption(passport),
         page=PAGE,
@@ -784,13 +784,13 @@ def downloads(senses: Senses, card: ModelCard | None, place: DeltaGenerator) -> 
         chart=_CHART,
         name=_FILE,
         snippets=[(say("page.same_numbers"), snippet), ("", CURVE_SNIPPET)] if snippet else [],
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: _rows(view),
             arrays=lambda: senses_again(view, runtime.service()).arrays(),
-        )
+        ),
+    )
 
 
 def _rows(view: ViewState) -> list[dict[str, str | int | float]]:

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import duration, say
 from contextlens.content.wording import shortened
 from contextlens.core import ModelCard
+from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import JobError
 from contextlens.features.sentences.accuracy import (
     CorpusAccuracy,
@@ -201,7 +202,8 @@ def _accuracy(view: ViewState, card: ModelCard) -> None:
     task = vectors_task(corpus.key, corpus.texts, card, uncached(), token_seconds=seconds)
     vectors: TextVectors | None = _awaited(task, "sentences_corpus", height=accuracy_height(6))
     if vectors is not None:
-        result = accuracy_of(view, vectors)
+        given = task.key, TEST.of(view)
+        result = remembered("accuracy", *given, compute=lambda: accuracy_of(view, vectors))
         kit.claims(result.claims(), sure=result.sure(), key="reading_accuracy")
         kit.chart(result.figure(), key="sentences_accuracy", alt=result.alt())
 
@@ -223,7 +225,7 @@ def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -
     if result.drawn is None:
         key = (f"{name}: {shortened(sentence.text, 60)}" for name, sentence in texts.items())
         caption = f"{' · '.join(key)}\n{caption}"
-    with kit.downloads(
+    kit.downloads(
         container,
         caption,
         page="sentences",
@@ -231,10 +233,10 @@ def _downloads(view: ViewState, result: Comparison, container: DeltaGenerator) -
         svg=result.drawing(),
         name=_FILE,
         snippets=result.snippets(f"{_FILE}.npz"),
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             passport,
             rows=lambda: _restored(view).rows(),
             arrays=lambda: _restored(view).arrays(),
-        )
+        ),
+    )

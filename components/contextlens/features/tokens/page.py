@@ -281,7 +281,7 @@ def downloads(
     svg = tokens_svg(tokenized.boxes, tokenized.title)
     caption = export.caption(tokenized.passport, weights=False)
     snippets = [*_snippets(tokenized, model), ("", PICTURE)]
-    with kit.downloads(
+    kit.downloads(
         container,
         caption,
         page=PAGE,
@@ -289,13 +289,13 @@ def downloads(
         svg_title=tokenized.title,
         name=_FILE,
         snippets=snippets,
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             tokenized.passport,
             rows=lambda: _rows(again()),
             arrays=lambda: again().arrays(),
-        )
+        ),
+    )
 
 
 def _rows(tokenized: TokenizedSentence) -> list[dict[str, Any]]:

@@ -406,7 +406,7 @@ def _under_the_hood(result: Explanation) -> None:
 def downloads(view: ViewState, result: Explanation, container: DeltaGenerator) -> None:
     """Draw the Download menu; it holds only the view, and finds the data again on a click."""
     rows = result.word_rows() if result.detail else None
-    with kit.downloads(
+    kit.downloads(
         container,
         export.caption(result.passport),
         page="why",
@@ -414,13 +414,13 @@ def downloads(view: ViewState, result: Explanation, container: DeltaGenerator) -
         svg="" if rows is None else words_svg(rows),
         name=_FILE,
         snippets=[(say("page.same_numbers"), result.snippet()), ("", result.chart_snippet())],
-    ):
-        kit.download_files(
+        files=lambda: kit.download_files(
             _FILE,
             result.passport,
             rows=lambda: _restored(view).rows(),
             arrays=lambda: _restored(view).arrays(),
-        )
+        ),
+    )
 
 
 def _restored(view: ViewState) -> Explanation:

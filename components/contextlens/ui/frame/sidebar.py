@@ -23,6 +23,7 @@ from contextlens.ui.page import errors, navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState, letter
+from contextlens.ui.widgets import kit
 
 # --- The model picker, and below it the state of the chosen model
 
@@ -146,8 +147,8 @@ def _failure(request: ModelRequest) -> None:
             st.button("Dismiss", key="wish_dismiss", on_click=requested_model.drop)
 
 
-def draw(view: ViewState, page: str) -> DeltaGenerator:
-    """Draw the whole sidebar; return the place of the model card, which needs a loaded model."""
+def draw(view: ViewState, page: str) -> DeltaGenerator | None:
+    """Draw the whole sidebar; return the place of the model card if its model is not loaded yet."""
     with st.sidebar:
         with st.container(key="brand"):
             st.markdown(":material/center_focus_strong: **Contextlens**")
@@ -157,23 +158,25 @@ def draw(view: ViewState, page: str) -> DeltaGenerator:
         except ServiceAwayError:  # before it listed any models; the page says so
             st.caption("The models can be chosen once the service answers.")
         card_place = st.empty()
-        finish(card_place, view)
+        is_finished = finish(card_place, view)
         navigation.menu(view, page)
         st.button(
             "Reset", icon=":material/restart_alt:", key="reset", type="tertiary", on_click=_reset
         )
-    return card_place
+    return None if is_finished else card_place
 
 
-def finish(place: DeltaGenerator, view: ViewState) -> None:
-    """Draw the model card in its place; only a caption if the model is not in memory."""
-    if runtime.is_loaded(view.model):
+def finish(place: DeltaGenerator, view: ViewState) -> bool:
+    """Draw the model card in its place; a caption, and return False, without a loaded model."""
+    is_loaded = runtime.is_loaded(view.model)
+    if is_loaded:
         with place.container():
             _card(runtime.service().load(view.model))
             if (note := language_note(view)) is not None:
                 st.caption(str(note))
     else:
         place.caption("Not loaded yet")
+    return is_loaded
 
 
 def language_note(view: ViewState) -> Claim | None:
@@ -193,8 +196,11 @@ def _card(card: ModelCard) -> None:
         sizes = {"layers": card.n_layers, "dims": card.n_dims, "heads": card.n_heads}
         st.caption(say("frame.card.sizes", **sizes))
         origin = say(f"frame.origin.{card.source}", revision=(card.revision or "")[:7])
-        with st.popover(origin, type="tertiary", icon=":material/verified:"):
-            _card_details(card)
+        icon, key = ":material/verified:", "model_card"
+        details = st.popover(origin, type="tertiary", icon=icon, key=key, on_change="rerun")
+        if kit.is_open(details):
+            with details:
+                _card_details(card)
 
 
 def _card_details(card: ModelCard) -> None:

@@ -16,7 +16,7 @@ from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 
 _PAGES = "pages"
-"""The key under which a visit keeps the pages of its last run, for the links to them."""
+"""The key under which a visit keeps its pages, for the links to them."""
 Section = Literal["", "sentences", "texts", "model", "report"]
 SECTIONS: tuple[Section, ...] = ("", "sentences", "texts", "model", "report")
 """The menu's sections, in order; the first has no title."""
@@ -106,12 +106,19 @@ def ensure_frame() -> None:
 
 
 def streamlit_pages() -> Sequence[StreamlitPage]:
-    """Return the pages for `st.navigation`, the first one at the root address."""
-    pages = {
-        page.name: st.Page(page.file, title=page.title, icon=page.icon, default=page is PAGES[0])
-        for page in PAGES
-    }
-    session.keep(_PAGES, pages)
+    """Return the pages for `st.navigation`, the first one at the root address.
+
+    They are made once for each visit, not once for all: `st.navigation` marks the one that may run.
+    """
+    pages: Mapping[str, StreamlitPage] | None = session.kept(_PAGES)
+    if pages is None:
+        pages = {
+            page.name: st.Page(
+                page.file, title=page.title, icon=page.icon, default=page is PAGES[0]
+            )
+            for page in PAGES
+        }
+        session.keep(_PAGES, pages)
     return list(pages.values())
 
 
