@@ -107,7 +107,7 @@ def corpus_from(sheet: Table, chosen: FileChoice) -> Corpus:
     corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MAX_STORED_TEXTS)
     spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
-    return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
+    return replace(placed, notes=(*placed.notes, *_missed_notes(targets), *targets.notes))
 
 
 def _rows_of(sheet: Table, rows: Sequence[int]) -> Table:

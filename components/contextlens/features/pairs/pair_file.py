@@ -183,7 +183,7 @@ def pairs_from(sheet: Table, columns: PairColumns) -> PairSet:
         *sheet.notes,
         *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(usable)),
     ]
-    misses = _misses(targets)
+    misses = [*_misses(targets), *dict.fromkeys(note for side in targets for note in side.notes)]
     usable, skipped = _chosen_rows(cells, usable, columns)
     notes += skipped
     if not usable:
