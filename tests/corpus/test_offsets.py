@@ -33,7 +33,7 @@ def counted(text: str, unit: object) -> tuple[int, int]:
     elif unit is ONE_BREAK:
         start -= before.count("\r\n")
     elif unit is TWO_BREAKS:
-        start += before.count("\n")
+        start += before.count("\n") - before.count("\r\n")
     first, last = {LAST: (0, -1), FROM_1: (1, 1), FROM_1_LAST: (1, 0)}.get(unit, (0, 0))
     return start + first, start + 4 + last
 

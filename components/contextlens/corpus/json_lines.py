@@ -244,9 +244,15 @@ class _Table:
     def _take(self, row: Mapping[str, str | None], new: list[str]) -> bool:
         """Reserve memory for a row and its new columns; return True if there is enough."""
         n_cells = len(self.columns) + len(new) * (self.n_rows + 1)
-        texts = filter(None, (*row.values(), *new))
+        texts = [
+            text for title, text in row.items() if text and not self._is_held(title, text)
+        ] + new
         self._n_left -= _REFERENCE * n_cells + sum(map(sys.getsizeof, texts))
         return self._n_left >= 0
+
+    def _is_held(self, title: str, text: str) -> bool:
+        """True if the row before has the same object, as the rows of one text's marks have."""
+        return self.n_rows > 0 and title in self.columns and self.columns[title][-1] is text
 
     def _text(self, value: Any) -> str | None:
         text = as_text(value)

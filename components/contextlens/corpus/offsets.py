@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
 
 from contextlens.core.words import Span, split_words
 
 __all__ = ["CODE_POINTS", "UNITS", "Unit", "is_whole", "unit_of"]
 
+_Conversion = Callable[[str, int, int], Span]
+_RETURN, _LINE_FEED = 13, 10
 _AFTER = ",.;:!?"
+_LONG = 2_000  # characters of a text of which only the surroundings of a place are split
+_BESIDE = 100
 _N_TRIED = 2_000  # marks that another unit would move
 _CLEARLY = 0.8  # of them must be whole words
 _N_ANYWHERE = 3  # marks that prove a unit which moves every mark, emoji or not
@@ -32,59 +40,80 @@ class Unit:
     """
 
     title: str
-    to_code_points: Callable[[str, int, int], Span]
+    to_code_points: _Conversion
     is_general: bool = False
 
 
-def _utf16(text: str, start: int, end: int) -> Span:
-    return (start, end) if text.isascii() else _encoded(text, start, end, "utf-16-le", 2)
+def _with_widths(widths: Callable[[NDArray[np.uint32]], NDArray[np.int64]]) -> _Conversion:
+    """Return the conversion from a unit of which each code point takes some.
+
+    A long text may have thousands of marks, so its widths are added up once.
+    """
+
+    @lru_cache(maxsize=8)
+    def starts(text: str) -> NDArray[np.int64]:
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(widths(points))])
+
+    def place(text: str, number: int) -> int | None:
+        """Return the code point at a number of units; None if it cuts one."""
+        own = starts(text)
+        beyond = number - int(own[-1])
+        if beyond > 0:
+            return len(text) + beyond
+        at = int(np.searchsorted(own, number, "right")) - 1
+        return at if at >= 0 and own[at] == number else None
+
+    def to_code_points(text: str, start: int, end: int) -> Span:
+        first, last = place(text, start), place(text, end)
+        return (start, end) if first is None or last is None else (first, last)
+
+    return to_code_points
 
 
-def _bytes(text: str, start: int, end: int) -> Span:
-    return (start, end) if text.isascii() else _encoded(text, start, end, "utf-8", 1)
+def _only_beyond_ascii(convert: _Conversion) -> _Conversion:
+    return lambda text, start, end: (start, end) if text.isascii() else convert(text, start, end)
 
 
-def _encoded(text: str, start: int, end: int, codec: str, n_bytes: int) -> Span:
-    """Return a span that is counted in units of an encoding; as it is if it cuts a character."""
-    encoded = text.encode(codec, "surrogatepass")
-    try:
-        first = len(encoded[: n_bytes * start].decode(codec, "surrogatepass"))
-        inside = len(encoded[n_bytes * start : n_bytes * end].decode(codec, "surrogatepass"))
-    except UnicodeDecodeError:
-        return start, end
-    beyond = max(0, n_bytes * end - len(encoded)) // n_bytes
-    return first, first + inside + beyond
+def _only_with_breaks(convert: _Conversion) -> _Conversion:
+    return lambda text, start, end: convert(text, start, end) if "\n" in text else (start, end)
 
 
-def _one_break(text: str, start: int, end: int) -> Span:
-    """Return a span that is counted where each \\r\\n is one character."""
-    at = text.find("\r\n")
-    while 0 <= at < end:
-        start, end = start + (at < start), end + 1
-        at = text.find("\r\n", at + 2)
-    return start, end
+def _after_return(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """True for each \\n that follows \\r."""
+    follows = np.zeros(len(points), np.bool_)
+    follows[1:] = (points[1:] == _LINE_FEED) & (points[:-1] == _RETURN)
+    return follows
 
 
-def _two_breaks(text: str, start: int, end: int) -> Span:
-    """Return a span that is counted where each \\n is \\r\\n."""
-    n_before, at = 0, text.find("\n")
-    first, last = start, end
-    while at >= 0 and at + n_before < end:
-        if at + n_before < start:
-            first -= 1
-        last -= 1
-        n_before += 1
-        at = text.find("\n", at + 1)
-    return first, last
+def _utf16_widths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    return 1 + (points > 0xFFFF).astype(np.int64)
+
+
+def _byte_widths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    limits = np.array([0x7F, 0x7FF, 0xFFFF], np.uint32)  # of one, two and three bytes
+    return 1 + np.searchsorted(limits, points, "left").astype(np.int64)
+
+
+def _one_break_widths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    return 1 - _after_return(points).astype(np.int64)
+
+
+def _two_break_widths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
+    is_alone: NDArray[np.bool_] = (points == _LINE_FEED) & ~_after_return(points)
+    return 1 + is_alone.astype(np.int64)
 
 
 CODE_POINTS = Unit("code points", lambda _, start, end: (start, end))
 UNITS = (
     CODE_POINTS,
-    Unit("UTF-16 units, as in JavaScript", _utf16),
-    Unit("bytes of UTF-8", _bytes),
-    Unit("characters, each line break of two as one", _one_break),
-    Unit("characters, each line break as two", _two_breaks),
+    Unit("UTF-16 units, as in JavaScript", _only_beyond_ascii(_with_widths(_utf16_widths))),
+    Unit("bytes of UTF-8", _only_beyond_ascii(_with_widths(_byte_widths))),
+    Unit(
+        "characters, each line break of two as one",
+        _only_with_breaks(_with_widths(_one_break_widths)),
+    ),
+    Unit("characters, each line break as two", _only_with_breaks(_with_widths(_two_break_widths))),
     Unit("characters, with the end on the last one", lambda _, s, e: (s, e + 1), is_general=True),
     Unit("characters from 1", lambda _, s, e: (s - 1, e - 1), is_general=True),
     Unit("characters from 1, with the end on the last one", lambda _, s, e: (s - 1, e), True),
@@ -134,5 +163,8 @@ def is_whole(text: str, place: Span) -> bool:
     clear = not after or after[0].isspace() or (after[0] in _AFTER and not after[1:].strip())
     if clear and (not before or before.isspace()):
         return True  # by far the most frequent case, and much faster
-    spans = split_words(text)
+    low = max(0, start - _BESIDE) if len(text) > _LONG else 0
+    near = text[low : end + _BESIDE] if len(text) > _LONG else text
+    spans = split_words(near)
+    start, end = start - low, end - low
     return any(a == start for a, _ in spans) and any(b == end for _, b in spans)

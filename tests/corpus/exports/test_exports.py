@@ -441,7 +441,7 @@ def test_nothing_vanishes_uncounted(answers: list[str]) -> None:
 
 def many(kind: str, n: int) -> tuple[str, bytes]:
     """A file with so many texts."""
-    text = "We sat on the bank of river {}"
+    text = "We sat on the bank of river {0}"
     if kind == "folder":
         stream = io.BytesIO()
         with zipfile.ZipFile(stream, "w") as archive:
@@ -475,7 +475,9 @@ def many(kind: str, n: int) -> tuple[str, bytes]:
         return "a.json", json.dumps({"data": [article] * (n // 20)}).encode()
     if kind == "chat_messages":
         return "a.json", json.dumps({**one, "messages": one["messages"][:1] * (n // 10)}).encode()
-    return "a.jsonl", "\n".join([json.dumps(item)] * n).encode()
+    written = json.dumps(item)
+    items = ",".join(written.replace("at noon", f"at noon {i}") for i in range(n))
+    return "a.json", f"[{items}]".encode()
 
 
 @pytest.mark.slow

@@ -237,7 +237,7 @@ def _lines(text: str, marks: Sequence[Mark], unit: Unit, tally: Tally) -> Iterat
         if line.strip():
             lines[start, start + len(line)] = []
         start += len(line)
-    starts = sorted(lines)
+    ends_of = dict(list(lines))
     for mark in marks:
         first, last = unit.to_code_points(text, mark.start, mark.end)
         if not 0 <= first < last <= len(text):
@@ -246,7 +246,7 @@ def _lines(text: str, marks: Sequence[Mark], unit: Unit, tally: Tally) -> Iterat
         a = max(text.rfind(end, 0, first) for end in "\n\r") + 1
         ends = [at for end in "\n\r" if (at := text.find(end, last)) >= 0]
         b = min(ends, default=len(text))
-        whole = next((own for own in starts if own[0] == a and own[1] >= b), (a, b))
+        whole = (a, ends_of.get(a, b)) if ends_of.get(a, b) >= b else (a, b)
         lines.setdefault(whole, []).append(Mark(first - a, last - a, mark.label, text[first:last]))
     for (a, b), own in sorted(lines.items()):
         sentence = text[a:b].rstrip()
