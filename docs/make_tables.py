@@ -1,7 +1,8 @@
 """`python docs/make_tables.py senses` prints the table of docs/senses.md.
 
 `heads` prints that of docs/why.md, in some minutes. A second argument is the ID of a model that
-takes the place of the bundled one. `families` prints the table of docs/models.md.
+takes the place of the bundled one. `families` prints the table of docs/models.md, `exports` that of
+docs/files.md.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from contextlens.core.families import FAMILIES
 from contextlens.core.schema import Intervention
 from contextlens.core.words import find_word
 from contextlens.corpus.bundled import sample_corpus
+from contextlens.corpus.exports.reading import EXPORTS
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
@@ -97,6 +99,16 @@ def families_table(*_: object) -> str:
             "yes",
         ])  # fmt: skip
     head = ["family", "positions", "segments", "pooler", "layers", "interventions, gradients"]
+    return _markdown(head, ["---"] * len(head), rows)
+
+
+def exports_table(*_: object) -> str:
+    """What is read of the files of other tools, as their readers describe it."""
+    rows = [
+        [own.tool, own.files, own.texts, own.marks, own.labels, own.left_out]
+        for own in EXPORTS.values()
+    ]
+    head = ["Tool", "Files", "Text", "Marked word", "Label", "Left out, counted or named"]
     return _markdown(head, ["---"] * len(head), rows)
 
 
@@ -204,7 +216,12 @@ def _markdown(head: Sequence[str], rule: Sequence[str], rows: Sequence[Sequence[
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in (head, rule, *rows))
 
 
-TABLES = {"senses": senses_table, "heads": heads_table, "families": families_table}
+TABLES = {
+    "senses": senses_table,
+    "heads": heads_table,
+    "families": families_table,
+    "exports": exports_table,
+}
 
 if __name__ == "__main__":
     name, model = (*sys.argv[1:], BUNDLED_ID)[:2]

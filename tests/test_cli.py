@@ -196,6 +196,28 @@ def test_a_file_is_stored_and_indexed_once(
     assert store.open(name).n_occurrences > 20
 
 
+def test_index_takes_marks_as_the_page_does_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEXTLENS_DATA_DIR", str(tmp_path / "data"))
+    texts = ["🎉🎉 Our bank shut", "We sat on the bank", "x " * 600 + "bank", "A bank there"]
+    starts = [text.encode("utf-16-le").index("bank".encode("utf-16-le")) // 2 for text in texts]
+    rows = [f"{t},{a},{a + 4},money" for t, a in zip(texts, starts, strict=True)]
+    file = tmp_path / "marked.csv"
+    file.write_text("\n".join(["text,start,end,sense", *rows]))
+    marked, plain = run("index", file), run("index", file, "--no-marks")
+    for said in (
+        "start, end mark a word in each text, such as “bank” in row 1. The option --no-marks",
+        "Places count UTF-16 units",
+        "1 of 4 marked words lies beyond token 512",
+    ):
+        assert said in " ".join(marked.output.split())
+        assert said not in plain.output
+    store = open_store(Settings.from_env())
+    assert [store.about(name).has_targets for name in sorted(
+        store.names(), key=lambda name: store.about(name).created)] == [True, False]  # fmt: skip
+
+
 def test_two_commands_at_once_store_a_file_once(tmp_path: Path) -> None:
     corpus, stores = made_up_corpus(200), [Store(str(tmp_path)) for _ in range(4)]
 

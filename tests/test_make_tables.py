@@ -1,4 +1,4 @@
-"""The tables of docs/senses.md and docs/why.md, as their script makes them."""
+"""The tables of the docs, as their script makes them."""
 
 from __future__ import annotations
 
@@ -88,3 +88,7 @@ def test_the_gap_of_senses_is_the_difference_of_two_mean_cosines(script: ModuleT
 
 def test_the_table_of_families_is_that_of_the_page(script: ModuleType) -> None:
     assert script.families_table() in (DOCS / "models.md").read_text(encoding="utf-8")
+
+
+def test_the_table_of_exports_is_that_of_the_page(script: ModuleType) -> None:
+    assert script.exports_table() in (DOCS / "files.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from contextlens.corpus.store.about import About, Indexing
     from contextlens.corpus.store.store import Store
     from contextlens.corpus.table import Table
+    from contextlens.features.corpora.compute import FileChoice
     from contextlens.ui.state.view import ViewState
 
 __all__ = ["app", "main"]
@@ -136,23 +137,32 @@ def index(
     text: _Text = "",
     label: _Labels = None,
     model: _Model = "",
+    marks: Annotated[
+        bool, typer.Option(help="Take columns that seem to mark a word in each text as its marks.")
+    ] = True,
 ) -> None:
     """Store a file as a corpus and index its words, for Texts, Senses and searches."""
     _check_memory_limit()
+    from contextlens.content.language import say
     from contextlens.core import BUNDLED_ID, Settings, open_service
-    from contextlens.corpus.readers import to_corpus
     from contextlens.corpus.store import indexing
     from contextlens.corpus.store.about import indexing_of
     from contextlens.corpus.store.store import open_store
-    from contextlens.features.corpora.compute import usual_layers
+    from contextlens.features.corpora.compute import corpus_from, marks_beyond, usual_layers
 
     settings = Settings.from_env()
     sheet = _sheet(file, settings)
-    corpus = to_corpus(sheet, *_columns(sheet, text, label))
+    chosen = _file_choice(sheet, text, label, marks=marks)
+    corpus = corpus_from(sheet, chosen)
+    for sentence in (*_guessed(sheet, chosen), *sheet.left_out, *corpus.notes):
+        print(sentence)
     service, store = open_service(settings), open_store(settings)
     card = service.load(model or BUNDLED_ID)
+    if n := marks_beyond(corpus, card, service):
+        numbers = {"total": len(corpus.texts), "limit": card.max_length}
+        print(say("corpora.adding.beyond", n=n, **numbers))
     how = indexing_of(card, usual_layers(corpus, card), "exact")
-    about = _find_or_create(store, corpus, how)
+    about = _find_or_create(store, corpus, how, chosen.split)
 
     def report(stage: str, share: float) -> None:
         print(f"\r{share:4.0%} {stage:60.60}", end="", file=sys.stderr, flush=True)
@@ -181,12 +191,14 @@ def _check_memory_limit() -> None:
         )
 
 
-def _find_or_create(store: Store, corpus: Corpus, how: Indexing) -> About:
+def _find_or_create(store: Store, corpus: Corpus, how: Indexing, split: str = "") -> About:
     """The stored corpus with this content; commands that run at once store it once."""
     lease_name = sha256(f"{corpus.digest} {how}".encode()).hexdigest()[:16]
     while True:
         with suppress(BusyError), store.only_writer(lease_name):
-            return store.find(corpus.digest, how, store.names()) or store.create(corpus, how)
+            return store.find(corpus.digest, how, store.names()) or store.create(
+                corpus, how, split=split
+            )
         time.sleep(_TURN_SECONDS)
 
 
@@ -265,6 +277,38 @@ def _columns(sheet: Table, text: str, labels: Sequence[str] | None) -> tuple[str
     chosen = text or sheet.text_column
     guessed = label_columns(sheet) if labels is None else labels
     return chosen, tuple(name for name in dict.fromkeys(guessed) if name != chosen)
+
+
+def _file_choice(
+    sheet: Table, text: str, labels: Sequence[str] | None, *, marks: bool
+) -> FileChoice:
+    """The columns of a file as Texts guesses them, with the named ones in their places."""
+    from dataclasses import replace
+
+    from contextlens.corpus.targets import MarkColumns
+    from contextlens.features.corpora.compute import guess
+
+    named_text, named_labels = _columns(sheet, text, labels)
+    chosen = guess(sheet, named_text)
+    if labels is not None:
+        chosen = replace(chosen, labels=named_labels)
+    return chosen if marks else replace(chosen, marks=MarkColumns())
+
+
+def _guessed(sheet: Table, chosen: FileChoice) -> Iterator[str]:
+    """Sentences on the kind of a file and on the columns that mark words, with an example."""
+    from dataclasses import astuple
+
+    from contextlens.content.language import say
+    from contextlens.corpus.targets import example_of
+
+    if sheet.export:
+        yield f"Guessed kind of file: {sheet.export}."
+    titles = [title for title in dict.fromkeys(astuple(chosen.marks)) if title]
+    if titles and (example := example_of(sheet, chosen.text, chosen.marks)):
+        row, word = example
+        numbers = {"columns": ", ".join(titles), "word": word, "row": row, "n": len(titles)}
+        yield f"{say('files.marks.guessed', **numbers)} The option --no-marks refuses it."
 
 
 # --- The server

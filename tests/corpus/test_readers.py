@@ -51,7 +51,7 @@ VALID = (
 
 
 @pytest.mark.parametrize(
-    "name", ["a.docx", "a", "", ".", "csv", "a.csv.bz2", "a.txt\n.exe", "a.parquets"]
+    "name", ["a.docxx", "a", "", ".", "csv", "a.csv.lz4", "a.txt\n.exe", "a.parquets"]
 )
 def test_another_ending_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises(
@@ -59,6 +59,23 @@ def test_another_ending_is_refused_in_a_sentence(name: str) -> None:
     ) as got:
         read(name, b"text", max_bytes=MAX)
     assert "\n" not in str(got.value)
+
+
+@pytest.mark.parametrize(
+    ("ending", "way_out"),
+    [
+        ("docx", "as plain text (.txt), a text a line"),
+        ("PDF", "as plain text (.txt), a text a line"),
+        ("xls", "as .xlsx or as CSV"),
+        ("sav", "as CSV, as “File, Save As, CSV” in SPSS does"),
+        ("dta", "as CSV, as “export delimited” in Stata does"),
+        ("tar.bz2", "or its folder as a ZIP file"),
+        ("ann", "Pack it with its .txt file as a ZIP file"),
+    ],
+)
+def test_files_of_other_programs_are_refused_with_the_way_out(ending: str, way_out: str) -> None:
+    with pytest.raises(CorpusError, match=rf"^mine\.{ending} .*{re.escape(way_out)}"):
+        read(f"mine.{ending}", b"text", max_bytes=MAX)
 
 
 @pytest.mark.parametrize("name", ["semcor.xml", "semcor.txt", "semcor.data", "semcor.csv"])

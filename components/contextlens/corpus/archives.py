@@ -10,17 +10,26 @@ import zlib
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.table import named
 
-__all__ = ["ARCHIVES", "MAX_ENTRIES", "n_entries", "unpacked"]
+__all__ = [
+    "ARCHIVES",
+    "FAILURES",
+    "MAX_ENTRIES",
+    "METHODS",
+    "is_locked",
+    "is_side_file",
+    "n_entries",
+    "unpacked",
+]
 
 ARCHIVES = (".gz", ".zip")
 
 MAX_ENTRIES = 10_000
 """The most files in an archive whose list of files is read."""
 _ENTRY = b"PK\x01\x02"  # begins the entry of each file in the list at the end
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
 _N_LISTED = 5
-_FAILURES = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, RuntimeError)
+FAILURES = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, RuntimeError)
 
 
 def unpacked(name: str, content: bytes, *, max_bytes: int) -> tuple[str, bytes]:
@@ -39,7 +48,7 @@ def unpacked(name: str, content: bytes, *, max_bytes: int) -> tuple[str, bytes]:
             if is_gzip
             else _unzipped(name, content, max_bytes)
         )
-    except _FAILURES as exc:
+    except FAILURES as exc:
         raise CorpusError(
             f"{named(name)} cannot be unpacked: it is damaged, or no such archive. Pack it again, "
             "or give the file in it."
@@ -70,13 +79,13 @@ def _unzipped(name: str, content: bytes, max_bytes: int) -> tuple[str, bytes]:
             f"{named(name)} holds over {MAX_ENTRIES:,} files. Give a file with one of them."
         )
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = [file for file in archive.infolist() if not _is_side_file(file)]
+        files = [file for file in archive.infolist() if not is_side_file(file)]
         if len(files) != 1:
             raise CorpusError(_not_one(name, files))
         (file,) = files
-        if file.flag_bits & _ENCRYPTED:
+        if is_locked(file):
             raise CorpusError(f"{named(name)} needs a password. Pack it without one.")
-        if file.compress_type not in _METHODS:
+        if file.compress_type not in METHODS:
             raise CorpusError(
                 f"{named(name)} is packed in a way that is not read here. Pack it as a usual ZIP "
                 "file, or give the file in it."
@@ -85,7 +94,12 @@ def _unzipped(name: str, content: bytes, max_bytes: int) -> tuple[str, bytes]:
             return file.filename.rpartition("/")[2], stream.read(max_bytes + 1)
 
 
-def _is_side_file(file: zipfile.ZipInfo) -> bool:
+def is_locked(file: zipfile.ZipInfo) -> bool:
+    """True if a file needs a password."""
+    return bool(file.flag_bits & _ENCRYPTED)
+
+
+def is_side_file(file: zipfile.ZipInfo) -> bool:
     """True for folders, and for what macOS adds."""
     return (
         file.is_dir()

@@ -78,16 +78,16 @@ def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> T
         name: the file's name.
         content: its bytes.
         max_held: the most memory for its columns, in bytes.
-        form: "lines" or "table" if a person said so; "" to guess.
+        form: "lines" or "table" if a person said so; others to guess.
 
     Raises:
         CorpusError: the file is not text, has no row, or has too many columns.
     """
     charset = charset_of(name, content)
     sample, is_whole = _sample(content, charset)
-    if form == "" and is_json(sample):
+    if form in {"", "plain"} and is_json(sample):
         return read_json(name, content, max_held)
-    if form == "table" or (form == "" and _is_even(sample, whole=is_whole)):
+    if form == "table" or (form != "lines" and _is_even(sample, whole=is_whole)):
         sheet = _read(name, content, charset, "", _DELIMITERS, max_held)
     else:
         sheet = _lines(name, content, charset, max_held)

@@ -31,7 +31,15 @@ from contextlens.corpus.table import (
     table_of,
 )
 
-__all__ = ["as_text", "is_json", "read_json", "read_json_lines"]
+__all__ = [
+    "Items",
+    "as_text",
+    "is_json",
+    "json_items",
+    "read_json",
+    "read_json_lines",
+    "table_of_items",
+]
 
 _STEP = 1 << 20  # characters
 _LONGEST = 10_000_000  # characters of one item; once parsed it takes about twenty times that
@@ -48,7 +56,7 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Table:
         CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
-    return _sheet(name, charset, _items(content, charset), max_held)
+    return table_of_items(name, charset, _items(content, charset), max_held)
 
 
 def read_json(name: str, content: bytes, max_held: int) -> Table:
@@ -58,10 +66,26 @@ def read_json(name: str, content: bytes, max_held: int) -> Table:
         CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
+    return table_of_items(name, charset, json_items(name, content, charset), max_held)
+
+
+def json_items(name: str, content: bytes, charset: Charset, *, by_line: bool = False) -> Items:
+    """Return the objects of a file, which may be one object with rows or columns in it.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        charset: their encoding.
+        by_line: True if an object on its only line is a row.
+
+    Raises:
+        CorpusError: it is one object and too large to be parsed at once.
+    """
     source = _items(content, charset)
-    if source.unit == _LINE and (value := _whole(name, content, charset)) is not None:
-        source = _Items(_rows_of(value))
-    return _sheet(name, charset, source, max_held)
+    is_one = source.unit == _LINE and not by_line
+    if is_one and (value := _whole(name, content, charset)) is not None:
+        source = Items(_rows_of(value))
+    return source
 
 
 def is_json(sample: str) -> bool:
@@ -73,12 +97,12 @@ def is_json(sample: str) -> bool:
     return _LIST.match(start) is not None or isinstance(_parsed(start.partition("\n")[0]), dict)
 
 
-def _items(content: bytes, charset: Charset) -> _Items:
+def _items(content: bytes, charset: Charset) -> Items:
     is_list = _is_list(open_text(content, charset, newline=None))
     stream = open_text(content, charset, newline=None)
     if is_list:
         return _ItemList(stream)
-    return _Items((_BLANK if line.isspace() else _parsed(line) for line in stream), _LINE)
+    return Items((_BLANK if line.isspace() else _parsed(line) for line in stream), _LINE)
 
 
 def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None:
@@ -125,7 +149,14 @@ def _is_many(value: object) -> bool:
     return isinstance(value, list | dict)
 
 
-def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Table:
+def table_of_items(
+    name: str, charset: Charset, source: Items, max_held: int, kind: str = ""
+) -> Table:
+    """Return a table with a row for each object; `kind` is its format, by default that of JSON.
+
+    Raises:
+        CorpusError: there is no object, no memory for the first one, or too many columns.
+    """
     table = _Table(name, max_held)
     for item in source:
         if table.is_full or not table.add(item):
@@ -139,7 +170,7 @@ def _sheet(name: str, charset: Charset, source: _Items, max_held: int) -> Table:
             '{"text": "I love my pet python", "label": "animal"}.'
         )
     notes = (*charset.notes, *source.notes, *table.notes)
-    kind = "JSONL" if source.unit == _LINE else "JSON"
+    kind = kind or ("JSONL" if source.unit == _LINE else "JSON")
     return table_of(name, kind, table.columns, encoding=charset.title, notes=notes)
 
 
@@ -213,9 +244,15 @@ class _Table:
     def _take(self, row: Mapping[str, str | None], new: list[str]) -> bool:
         """Reserve memory for a row and its new columns; return True if there is enough."""
         n_cells = len(self.columns) + len(new) * (self.n_rows + 1)
-        texts = filter(None, (*row.values(), *new))
+        texts = [
+            text for title, text in row.items() if text and not self._is_held(title, text)
+        ] + new
         self._n_left -= _REFERENCE * n_cells + sum(map(sys.getsizeof, texts))
         return self._n_left >= 0
+
+    def _is_held(self, title: str, text: str) -> bool:
+        """True if the row before has the same object, as the rows of one text's marks have."""
+        return self.n_rows > 0 and title in self.columns and self.columns[title][-1] is text
 
     def _text(self, value: Any) -> str | None:
         text = as_text(value)
@@ -231,7 +268,7 @@ class _Table:
 _BLANK = object()
 
 
-class _Items:
+class Items:
     """The objects and strings among a JSON file's values, one by one; others are only counted.
 
     Args:
@@ -267,12 +304,25 @@ class _Items:
             if isinstance(item, dict):
                 if item:
                     yield item
+            elif _is_example(item):
+                yield {"text": item[0], **item[1]}
             elif isinstance(item, str):
                 if item and not item.isspace():
                     yield {"text": item}
             elif item is not _BLANK:
                 self._n_bad += 1
                 self._first_bad = self._first_bad or number
+
+
+def _is_example(item: object) -> bool:
+    """True for a text with an object in one list: ["I came", {"entities": [[0, 1, "X"]]}]."""
+    return (
+        isinstance(item, list)
+        and len(item) == 2
+        and isinstance(item[0], str)
+        and isinstance(item[1], dict)
+        and "text" not in item[1]
+    )
 
 
 def _parsed(line: str) -> Any:
@@ -292,7 +342,7 @@ def _is_list(stream: TextIO) -> bool:
     return False
 
 
-class _ItemList(_Items):
+class _ItemList(Items):
     """One list of values, read in steps: parsed at once it would take twenty times its size."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -22,11 +22,26 @@ from contextlens.core.memory import free_memory
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
+from contextlens.corpus.exports.reading import (
+    EXPORT_FORMATS,
+    export_of_table,
+    read_export,
+    read_folder,
+)
 from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import REFUSED
 from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
 
-__all__ = ["FORMATS", "MAX_TEXTS", "TIMES_IN_MEMORY", "Table", "read", "to_corpus"]
+__all__ = [
+    "FORMATS",
+    "MAX_TEXTS",
+    "MORE_FORMATS",
+    "REFUSED_FORMATS",
+    "TIMES_IN_MEMORY",
+    "Table",
+    "read",
+    "to_corpus",
+]
 
 
 # --- Parquet and Excel files, each read in a process of its own
@@ -152,9 +167,44 @@ def _cells(column: pa.ChunkedArray) -> list[str | None]:
 
 FORMATS = (
     *(".txt", ".data", ".csv", ".tsv", ".jsonl", ".json", ".xlsx", ".parquet"),
+    *EXPORT_FORMATS,
     *ARCHIVES,
 )
-"""File extensions that can be read; ".ndjson" is another name for ".jsonl"."""
+"""File extensions that can be read."""
+MORE_FORMATS = (".ndjson", ".iob", ".iob2", ".bio", ".ner")
+"""Other names for ".jsonl" and ".conll"."""
+
+_AS_TEXT = "Save it as plain text (.txt), a text a line, and give that file."
+_AS_CSV = "Save it as .xlsx or as CSV, and give that file."
+_DATA = "Save its data as CSV, as {} does, and give that file."
+_REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
+    (".docx", ".doc", ".odt", ".rtf"): ("is a word processor's document", _AS_TEXT),
+    (".pptx", ".ppt", ".odp"): ("is a presentation", _AS_TEXT),
+    (".pdf",): ("is a PDF, which holds places of letters and no sentences", _AS_TEXT),
+    (".epub",): ("is a book of several files", _AS_TEXT),
+    (".html", ".htm"): ("is a web page", _AS_TEXT),
+    (".xls", ".xlsb", ".ods"): ("is a workbook of a kind that is not read", _AS_CSV),
+    (".sav", ".zsav", ".por"): ("is of SPSS", _DATA.format("“File, Save As, CSV” in SPSS")),
+    (".dta",): ("is of Stata", _DATA.format("“export delimited” in Stata")),
+    (".sas7bdat", ".xpt"): ("is of SAS", _DATA.format("“proc export” in SAS")),
+    (".rds", ".rda", ".rdata"): ("is of R", _DATA.format("“write.csv” in R")),
+    (".pkl", ".pickle"): (
+        "is a pickle, which can run any code",
+        "Save it as CSV or Parquet, as “to_csv” in pandas does.",
+    ),
+    (".tar", ".tgz", ".7z", ".rar", ".bz2", ".xz"): (
+        "is packed in a way that is not read here",
+        "Unpack it, and give one of its files, or its folder as a ZIP file.",
+    ),
+    (".ann",): ("has annotations without their texts", "Pack it with its .txt file as a ZIP file."),
+    (".xml",): (
+        "is XML, which is no table",
+        "Write a table with a row for each marked word: its text, its place and its sense. "
+        "docs/files.md has the Python for SemCor.",
+    ),
+}
+REFUSED_FORMATS = {ending: why for endings, why in _REFUSALS.items() for ending in endings}
+"""Why files of other extensions are refused, and the way out."""
 
 MAX_TEXTS = 50_000
 _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
@@ -172,6 +222,7 @@ _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,
+    **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:]), read_text),
 }
 
 
@@ -186,17 +237,17 @@ def read(
         max_bytes: the largest size allowed.
         max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
             the largest size by default.
-        form: "lines" or "table" if a person said what a text file is.
+        form: "lines", "table" or "plain" if a person said what it is.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
     ending = _ending(name)
-    if ending == ".xml" or _XML.match(content[:_BEGINNING]):
-        raise CorpusError(
-            f"{named(name)} is XML, which is no table. Write a table with a row for each marked "
-            "word: its text, its place and its sense. docs/files.md has the Python for SemCor."
-        )
+    if _XML.match(content[:_BEGINNING]):
+        ending = ".xml"
+    if ending in REFUSED_FORMATS:
+        why, way_out = REFUSED_FORMATS[ending]
+        raise CorpusError(f"{named(name)} {why}. {way_out}")
     if ending not in {*FORMATS, *_READERS}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
@@ -208,20 +259,36 @@ def read(
             f"{max_bytes / 1e6:,.0f} MB are read here. Split it, or ask whoever runs this server "
             "for a larger CONTEXTLENS_MAX_UPLOAD_MB."
         )
+    held = _TIMES_HELD * max_bytes if max_held is None else max_held
+    held = min(held, free_memory() // 2)
+    if ending == ".zip" and content:
+        folder = read_folder(name, content, max_bytes=max_bytes, max_held=held)
+        if folder is not None:
+            return folder
     if ending in ARCHIVES and content:
         name, content = unpacked(name, content, max_bytes=max_bytes)
         return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
-    held = _TIMES_HELD * max_bytes if max_held is None else max_held
-    held = min(held, free_memory() // 2)
+    if form == "" and (export := read_export(name, ending, content, held)) is not None:
+        return replace(export, content=content)
+    table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
+    if form == "" and (export := export_of_table(table, held)) is not None:
+        return replace(export, content=content)
+    return table
+
+
+def _plain_table(
+    name: str, ending: str, content: bytes, *, max_bytes: int, max_held: int, form: Form
+) -> Table:
+    """Return the table in a file that no other tool wrote, or that is to be read as it is."""
     if ending == ".parquet":
-        return read_parquet(name, content, max_bytes=max_bytes, max_held=held)
+        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
     if ending == ".xlsx":
-        return read_excel(name, content, max_bytes=max_bytes, max_held=held)
+        return read_excel(name, content, max_bytes=max_bytes, max_held=max_held)
     if ending in _TEXTS:
-        return read_text(name, content, held, form=form)
-    return _READERS[ending](name, content, held)
+        return read_text(name, content, max_held, form=form)
+    return _READERS[ending](name, content, max_held)
 
 
 def _ending(name: str) -> str:

@@ -90,8 +90,14 @@ _PAIR_STEMS = (
 """Titles of the two texts of a pair without their 1 and 2, the likeliest first."""
 _NAMED_PAIRS = (
     *(("premise", "hypothesis"), ("text", "hypothesis"), ("question", "sentence")),
-    *(("query", "passage"), ("query", "document"), ("question", "passage"), ("question", "answer")),
-    *(("anchor", "positive"), ("sentence", "paraphrase"), ("original", "paraphrase")),
+    *(
+        ("query", "passage"),
+        ("query", "document"),
+        ("question", "passage"),
+        ("question", "context"),
+    ),
+    *(("question", "answer"), ("anchor", "positive"), ("sentence", "paraphrase")),
+    ("original", "paraphrase"),
     *(("source", "target"), ("sentence", "reference")),
 )
 _WORDS_OF_TITLE = re.compile(r"[^\W\d_]+|\d+")
@@ -357,8 +363,8 @@ def _mean_length(cells: Sequence[str | None]) -> float:
 
 
 Cells = tuple[str | None, ...]
-Form = Literal["", "lines", "table"]
-"""What a text file is read as; "" if that is to be guessed."""
+Form = Literal["", "lines", "table", "plain"]
+"""What a file is read as; "" if that is to be guessed, "plain" if no other tool wrote it."""
 
 MAX_COLUMNS = 1_000
 MAX_SCANNED = 2_000_000
@@ -382,7 +388,8 @@ class Table:
         encoding: the encoding of the bytes; "" for Parquet.
         notes: what was guessed, replaced or cut, in a sentence each; names no column.
         left_out: the columns that were not read and why, in a sentence each.
-        content: the bytes of a text file that can be read as lines or as a table; b"" for others.
+        content: the bytes of a file that can be read in another way, too; b"" for others.
+        export: the tool that wrote it, if that was guessed; "" for a plain file.
     """
 
     name: str
@@ -392,6 +399,7 @@ class Table:
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     content: bytes = b""
+    export: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -418,9 +426,10 @@ class Table:
     def is_clear(self) -> bool:
         """True if only one column can hold the texts, and nothing else about them is in doubt.
 
-        In doubt are lines that may be a table, and texts with left-overs of another format.
+        In doubt are lines that may be a table, files of other tools, and texts with left-overs of
+        another format.
         """
-        if self.content or self.leftovers:
+        if self.content or self.export or self.leftovers:
             return False
         texts = [
             title

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from contextlens.core.words import Span, find_words, split_words
+from contextlens.core.words import Span, find_words
+from contextlens.corpus.offsets import CODE_POINTS, Unit, is_whole, unit_of
 from contextlens.corpus.table import Cells, Table, counts_up, named, text_pair
 
 __all__ = [
@@ -41,7 +42,6 @@ _SIDES = {"": ("",), "1": ("1", "_1", "a", "_a"), "2": ("2", "_2", "b", "_b")}
 _NUMBER = re.compile(r"\s*(\d{1,9})(?:\.0*)?\s*", re.ASCII)
 _TWO = re.compile(r"\s*[\[(]?\s*(\d{1,9})\s*[-\u2013:,; ]\s*(\d{1,9})\s*[\])]?\s*", re.ASCII)
 _TOKEN = re.compile(r"\S+")
-_AFTER = ",.;:!?"
 _N_EXAMPLES = 5
 _LONGEST = 30  # characters of a quotation
 _FEWEST = 2  # letters that two forms of a word share at the start
@@ -95,16 +95,36 @@ class Targets:
             not be placed.
         n_missed: the number of words that could not be placed.
         missed: the first of these, by row, with the reason.
+        unit: the unit in which the file counts characters.
+        n_cut: the number of marks by characters that do not cover whole words.
+        cut: the first of these, by row, with what they cover.
     """
 
     spans: tuple[Span | None, ...]
     n_missed: int
     missed: tuple[tuple[int, str], ...]
+    unit: Unit = CODE_POINTS
+    n_cut: int = 0
+    cut: tuple[tuple[int, str], ...] = ()
 
     @property
     def examples(self) -> tuple[str, ...]:
         """The first words that could not be placed, and the reasons, in a sentence each."""
         return tuple(f"Row {row + 1:,}: {why}" for row, why in self.missed)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The unit of the places if it is not the usual one, and the marks that cut words."""
+        notes = []
+        if self.unit is not CODE_POINTS:
+            unit = self.unit.title
+            notes.append(f"Places count {unit}: guessed, as they cover whole words so.")
+        if self.n_cut:
+            listed = ", ".join(f"{_quoted(word)} in row {row + 1:,}" for row, word in self.cut)
+            more = ", …" if self.n_cut > len(self.cut) else ""
+            covers = "1 mark covers" if self.n_cut == 1 else f"{self.n_cut:,} marks cover"
+            notes.append(f"{covers} no whole words: {listed}{more}.")
+        return tuple(notes)
 
 
 # --- The columns that mark words
@@ -114,8 +134,8 @@ def guess_marks(sheet: Table, *texts: str) -> tuple[MarkColumns, ...]:
     """Return the columns that mark a word in each column of texts, all empty or all of one kind.
 
     Columns are found by their titles, and by their contents if these leave no doubt. Numbers are
-    marks only if the `word` beside them agrees, or if they fit nearly every text and do not number
-    the rows.
+    marks only if the `word` beside them agrees, or if they fit nearly every text, differ, and
+    neither number the rows nor count time.
 
     Args:
         sheet: the file.
@@ -156,11 +176,15 @@ def titled_marks(sheet: Table) -> tuple[str, ...]:
 
 
 def label_columns(sheet: Table) -> tuple[str, ...]:
-    """Return the columns that are likely labels, without those that mark the places of words."""
+    """Return the columns that are likely labels, without those that mark the places of words.
+
+    A tool repeats each marked word in its export; in a data set the word is a label, too.
+    """
     pair = text_pair(sheet)
     marks = guess_marks(sheet, *(pair if all(pair) else (sheet.text_column,)))
-    numbers = set[str]().union(*(marked.numbers for marked in marks))
-    return tuple(title for title in sheet.label_columns if title not in numbers)
+    taken = set[str]().union(*(marked.numbers for marked in marks))
+    taken |= {marked.word for marked in marks if sheet.export}
+    return tuple(title for title in sheet.label_columns if title not in taken)
 
 
 def _titled(titles: Sequence[str], side: str = "") -> MarkColumns:
@@ -216,10 +240,14 @@ class _Sample:
         return targets_of(columns, self.texts, marks).spans
 
     def share(self, marks: MarkColumns) -> float:
-        """The share of texts whose marked word is a whole word of the text."""
+        """The share of the texts with a mark whose marked word is a whole word of the text."""
         pairs = zip(self.texts, self.spans(marks), strict=True)
-        n_whole = sum(span is not None and _is_whole(text.strip(), span) for text, span in pairs)
-        return n_whole / max(1, len(self.texts))
+        n_whole = sum(span is not None and is_whole(text.strip(), span) for text, span in pairs)
+        n_marked = len(self.texts)
+        if marks.start or marks.span:  # a tool leaves texts unmarked
+            cells = self._sheet.columns[marks.start or marks.span]
+            n_marked = sum(1 for row in self.rows if cells[row])
+        return n_whole / max(1, n_marked)
 
     def proved(self, marks: MarkColumns) -> MarkColumns:
         """Return marks of one kind if the texts bear them out, or no marks.
@@ -234,7 +262,39 @@ class _Sample:
             is_form = agreed >= _CLEARLY and len(self.texts) >= _N_FORMS
             return replace(marks, word="") if is_form and alone > agreed else marks
         doubtful = marks.index and (marks.word or self._numbers_rows(marks.index))
+        doubtful = doubtful or self._is_time(marks) or not self.vary(marks, unless_one_word=True)
         return replace(marks, word="") if alone >= _NEARLY_ALL and not doubtful else MarkColumns()
+
+    def vary(self, marks: MarkColumns, *, unless_one_word: bool = False) -> bool:
+        """True if places differ and cover words with letters; numbers of versions do neither.
+
+        Args:
+            marks: the columns of the places.
+            unless_one_word: True if all may be equal in few rows, or where they cover one word.
+        """
+        pairs = zip(self.texts, self.spans(marks), strict=True)
+        words = [text.strip()[slice(*span)].casefold() for text, span in pairs if span]
+        n_lettered = sum(any(map(str.isalpha, word)) for word in words)
+        if not words or n_lettered < _NEARLY_ALL * len(words):
+            return False
+        columns = [self.cells(title) for title in sorted(marks.numbers)]
+        if unless_one_word:
+            is_sure = len(words) >= _N_SURE and len(set(words)) > 1
+            return not is_sure or len(set(zip(*columns, strict=True))) > 1
+        return len(words) >= _N_SURE and all(
+            len(set(cells)) > 1 and not counts_up(cells) for cells in columns
+        )
+
+    def _is_time(self, marks: MarkColumns) -> bool:
+        """True if each start is behind the end before it, as times are that are no places."""
+        if not marks.end or len(self.rows) < _N_SURE:
+            return False
+        matches = [
+            [_NUMBER.fullmatch(cell or "") for cell in self.cells(title)]
+            for title in (marks.start, marks.end)
+        ]
+        starts, ends = ([int(match[1]) for match in column if match] for column in matches)
+        return all(a >= b for a, b in zip(starts[1:], ends, strict=False))
 
     def _numbers_rows(self, title: str) -> bool:
         """True if a column numbers the rows, in their order or in any other."""
@@ -276,7 +336,7 @@ def _by_content(
     n = len(texts)
     for run in _runs(sheet, numbers, 2 * n):
         ends = [MarkColumns(start=run[2 * i], end=run[2 * i + 1]) for i in range(n)]
-        if agree(ends, _NEARLY_ALL):
+        if agree(ends, _NEARLY_ALL) and all(map(_Sample.vary, samples, ends)):
             return tuple(ends)
     for run in (*((title,) * n for title in twice), *_runs(sheet, numbers, n)):
         for word in words[:_N_WORDS]:
@@ -329,19 +389,25 @@ def targets_of(
         texts: each row's text as in the file; blank texts mark nothing and are not counted.
         marks: the titles of the columns that mark a word.
     """
-    place = _placing(columns, marks, len(texts))
+    marked = _Marked(columns, marks, len(texts))
+    unit = marked.unit(texts)
     spans: list[Span | None] = []
     missed: list[tuple[int, str]] = []
-    n_missed = 0
+    cut: list[tuple[int, str]] = []
+    n_missed = n_cut = 0
     for row, text in enumerate(texts):
-        span = place(row, text) if text and not text.isspace() else None
+        span = marked.place(row, text, unit) if text and not text.isspace() else None
         if isinstance(span, str):
             n_missed += 1
             if len(missed) < _N_EXAMPLES:
                 missed.append((row, span))
             span = None
+        elif text and span and marked.is_by_characters(row) and not _are_words(text, span):
+            n_cut += 1
+            if len(cut) < _N_EXAMPLES:
+                cut.append((row, text[slice(*span)]))
         spans.append(_without_edges(text, span) if text and span else None)
-    return Targets(tuple(spans), n_missed, tuple(missed))
+    return Targets(tuple(spans), n_missed, tuple(missed), unit, n_cut, tuple(cut))
 
 
 def two_sides(
@@ -359,28 +425,60 @@ _PlaceOrReason = Span | str
 """A place in a text, or the reason why there is none."""
 
 
-def _placing(
-    columns: Mapping[str, Cells | Sequence[str | None]], marks: MarkColumns, n_rows: int
-) -> Callable[[int, str], _PlaceOrReason]:
-    """Return the function that finds a row's word, by the first kind of mark that the row has."""
-    none: Sequence[str | None] = (None,) * n_rows
-    words, starts, ends, spans = (
-        columns[title] if title else none
-        for title in (marks.word, marks.start, marks.end, marks.span)
-    )
-    indices = two_sides(columns, marks.index)[0] if marks.index else none
+class _Marked:
+    """The marks of each row, of which the first kind that the row has counts."""
 
-    def place(row: int, text: str) -> _PlaceOrReason:
-        word = (words[row] or "").strip()
-        if start := (starts[row] or "").strip():
-            return _checked(text, word, _of_ends(start, (ends[row] or "").strip(), word))
-        if span := (spans[row] or "").strip():
-            return _checked(text, word, _of_span(span))
-        if index := (indices[row] or "").strip():
+    def __init__(
+        self,
+        columns: Mapping[str, Cells | Sequence[str | None]],
+        marks: MarkColumns,
+        n_rows: int,
+    ) -> None:
+        none: Sequence[str | None] = (None,) * n_rows
+        self._words, self._starts, self._ends, self._spans = (
+            columns[title] if title else none
+            for title in (marks.word, marks.start, marks.end, marks.span)
+        )
+        self._indices = two_sides(columns, marks.index)[0] if marks.index else none
+
+    def is_by_characters(self, row: int) -> bool:
+        """True if a row marks its word by characters."""
+        return any((cells[row] or "").strip() for cells in (self._starts, self._spans))
+
+    def unit(self, texts: Sequence[str | None]) -> Unit:
+        """The unit of the places by characters."""
+        words, given = [], []
+        for row, text in enumerate(texts):
+            place = self._given(row) if text else None
+            if text and isinstance(place, tuple):
+                words.append(self._word(row))
+                given.append((text, place))
+
+        def is_right(i: int, text: str, span: Span) -> bool:
+            inside = 0 <= span[0] < span[1] <= len(text)
+            return _agrees(text, span, words[i]) if inside and words[i] else is_whole(text, span)
+
+        return unit_of(given, is_right)
+
+    def place(self, row: int, text: str, unit: Unit) -> _PlaceOrReason:
+        """The place of a row's word in code points, or the reason why there is none."""
+        word, given = self._word(row), self._given(row)
+        if given is not None:
+            return _checked(text, word, given, unit)
+        if index := (self._indices[row] or "").strip():
             return _of_index(text, word, index)
         return _only(text, word) if word else "no word is marked."
 
-    return place
+    def _word(self, row: int) -> str:
+        return (self._words[row] or "").strip()
+
+    def _given(self, row: int) -> _PlaceOrReason | None:
+        """The place by characters as the file gives it; None if it gives none."""
+        if start := (self._starts[row] or "").strip():
+            return _of_ends(start, (self._ends[row] or "").strip(), self._word(row))
+        if span := (self._spans[row] or "").strip():
+            return _of_span(span)
+        return None
 
 
 def _of_ends(start: str, end: str, word: str) -> _PlaceOrReason:
@@ -403,24 +501,27 @@ def _number(cell: str) -> int | None:
     return None if match is None else int(match[1])
 
 
-def _checked(text: str, word: str, place: _PlaceOrReason) -> _PlaceOrReason:
+def _checked(text: str, word: str, given: _PlaceOrReason, unit: Unit) -> _PlaceOrReason:
     """Return a place that lies in the text, is not blank and agrees with the word, or a reason."""
-    if isinstance(place, str):
-        return place
-    start, end = place
-    if start >= end or end > len(text):
-        return (
-            f"characters {start:,} to {end:,} are no place in this text, which has {len(text):,}."
-        )
+    if isinstance(given, str):
+        return given
+    place = start, end = unit.to_code_points(text, *given)
+    said = f"characters {given[0]:,} to {given[1]:,}"
+    if not 0 <= start < end <= len(text):
+        return f"{said} are no place in this text, which has {len(text):,}."
     covered = text[start:end]
     if covered.isspace():
-        return f"characters {start:,} to {end:,} cover no word."
+        return f"{said} cover no word."
     if word and not _agrees(text, place, word):
-        return (
-            f"characters {start:,} to {end:,} cover {_quoted(covered)}, and the word is "
-            f"{_quoted(word)}."
-        )
+        return f"{said} cover {_quoted(covered)}, and the word is {_quoted(word)}."
     return place
+
+
+def _are_words(text: str, span: Span) -> bool:
+    """True if a place covers whole words, with or without white space around them."""
+    covered = text[slice(*span)]
+    lead = len(covered) - len(covered.lstrip())
+    return is_whole(text, (span[0] + lead, span[0] + lead + len(covered.strip())))
 
 
 def _of_index(text: str, word: str, index: str) -> _PlaceOrReason:
@@ -434,7 +535,7 @@ def _of_index(text: str, word: str, index: str) -> _PlaceOrReason:
     start, end = token.span()
     if not word:
         return _inside(text, start, end)
-    within = [place for place in _occurrences(text, word, start, end) if _is_whole(text, place)]
+    within = [place for place in _occurrences(text, word, start, end) if is_whole(text, place)]
     if within:
         return within[0]
     inner = _inside(text, start, end)
@@ -466,7 +567,7 @@ def _agrees(text: str, place: Span, word: str) -> bool:
         min(len(covered), len(wanted)),
     )
     is_form = shared >= _FEWEST and 2 * shared >= min(len(covered), len(wanted))
-    return is_form and _is_whole(text, place) and not list(islice(_whole(text, word), 1))
+    return is_form and is_whole(text, place) and not list(islice(_whole(text, word), 1))
 
 
 def _only(text: str, word: str) -> _PlaceOrReason:
@@ -482,7 +583,7 @@ def _whole(text: str, word: str) -> Iterator[Span]:
     """Yield the spans of a word or phrase between word boundaries, ignoring case."""
     if len(text.casefold()) != len(text) or len(word.casefold()) != len(word):
         return iter(find_words(text, word))
-    return (place for place in _occurrences(text, word) if _is_whole(text, place))
+    return (place for place in _occurrences(text, word) if is_whole(text, place))
 
 
 def _occurrences(text: str, word: str, low: int = 0, high: int | None = None) -> Iterator[Span]:
@@ -494,17 +595,6 @@ def _occurrences(text: str, word: str, low: int = 0, high: int | None = None) ->
     while at >= 0:
         yield at, at + len(wanted)
         at = folded.find(wanted, at + 1, high)
-
-
-def _is_whole(text: str, place: Span) -> bool:
-    """True if a place begins and ends at word boundaries."""
-    start, end = place
-    before, after = text[start - 1 : start] if start else "", text[end : end + 2]
-    clear = not after or after[0].isspace() or (after[0] in _AFTER and not after[1:].strip())
-    if clear and (not before or before.isspace()):
-        return True  # by far the most frequent case, and much faster
-    spans = split_words(text)
-    return any(a == start for a, _ in spans) and any(b == end for _, b in spans)
 
 
 def _without_edges(text: str, span: _PlaceOrReason) -> Span | None:

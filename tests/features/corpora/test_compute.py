@@ -210,3 +210,20 @@ def test_all_layers_are_usual_unless_they_take_much(service: EncoderService) -> 
     card = service.load(BUNDLED_ID)
     assert usual_layers(ambiguous_corpus(), card) == tuple(range(7))
     assert usual_layers(Corpus("x", ("one two three four five " * 20,) * 2_000), card) == (0, 3, 6)
+
+
+def test_marks_behind_the_last_token_are_those_that_get_no_vector(service: EncoderService) -> None:
+    """Found by the tokenizer alone; the oracle runs the model."""
+    fillers = [0, 400, 508, 509, 510, 511, 700]
+    long = ("🎉" * 300 + " the bank", "é" * 900 + " bank")
+    texts = [*("x " * n + "bank of it" for n in fillers), *long]
+    spans = [(text.index("bank"), text.index("bank") + 4) for text in texts]
+    corpus = Corpus("mine.csv", tuple(texts), spans=tuple(spans))
+    card = service.load(BUNDLED_ID)
+    encodings = service.encode(BUNDLED_ID, texts)
+    lost = [
+        not ((e.offsets[:, 0] < b) & (e.offsets[:, 1] > a)).any()
+        for e, (a, b) in zip(encodings, spans, strict=True)
+    ]
+    assert 2 <= sum(lost) < len(texts) - 2
+    assert compute.marks_beyond(corpus, card, service) == sum(lost)

@@ -72,15 +72,15 @@ class FileChoice:
     marks: MarkColumns = field(default_factory=MarkColumns)
 
 
-def guess(sheet: Table) -> FileChoice:
-    """Guess the columns of a file from its titles and first rows."""
-    text, titles = sheet.text_column, list(sheet.columns)
+def guess(sheet: Table, text: str = "") -> FileChoice:
+    """Guess the columns of a file, or those beside a given column of texts."""
+    text, titles = text or sheet.text_column, list(sheet.columns)
     (marks,) = guess_marks(sheet, text)
     labels = {*label_columns(sheet), sheet.split_column} - {""}
     sense = sense_column([title for title in titles if title not in {text, *marks.numbers}])
     if sense and len(set(sheet.columns[sense])) <= MAX_SENSES:
         labels.add(sense)
-    ordered = tuple(title for title in titles if title in labels)
+    ordered = tuple(title for title in titles if title in labels - {text})
     return FileChoice(text, ordered, sheet.split_column, marks)
 
 
@@ -107,7 +107,7 @@ def corpus_from(sheet: Table, chosen: FileChoice) -> Corpus:
     corpus = to_corpus(_rows_of(sheet, rows), chosen.text, labels, max_texts=MAX_STORED_TEXTS)
     spans = [span for span in targets.spans if span is not None][: len(corpus.texts)]
     placed = _within(corpus, spans)
-    return replace(placed, notes=(*placed.notes, *_missed_notes(targets)))
+    return replace(placed, notes=(*placed.notes, *_missed_notes(targets), *targets.notes))
 
 
 def _rows_of(sheet: Table, rows: Sequence[int]) -> Table:
@@ -156,6 +156,23 @@ def _none_placed(sheet: Table, targets: Targets) -> str:
         f"{named(sheet.name)}: no marked word could be placed in its text. {first} Choose other "
         "columns, or mark no word."
     )
+
+
+def marks_beyond(corpus: Corpus, card: ModelCard, service: EncoderService) -> int:
+    """Return the number of marked words that lie behind the last token that the model reads."""
+    last = card.max_length - 1  # the place of [SEP]
+    far = [
+        (text, span[0])
+        for text, span in zip(corpus.texts, corpus.spans or (), strict=False)
+        if len(text[: span[0]].encode("utf-8", "replace")) >= last - 1  # a token has a byte or more
+    ]
+    texts = list(dict.fromkeys(text for text, _ in far))
+    ends: dict[str, int] = {}
+    for start in range(0, len(texts), _N_TOKENIZED):
+        some = texts[start : start + _N_TOKENIZED]
+        for text, tokens in zip(some, service.tokenize(card.id, some), strict=True):
+            ends[text] = int(tokens.offsets[:last, 1].max(initial=0))
+    return sum(start >= ends[text] for text, start in far)
 
 
 # --- The cost of indexing

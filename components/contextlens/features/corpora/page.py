@@ -26,6 +26,7 @@ from contextlens.features.corpora.compute import (
     corpus_from,
     guess,
     indexing_cost,
+    marks_beyond,
     passport_of,
     result_of,
     usual_layers,
@@ -355,6 +356,10 @@ def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     for note in corpus.notes[len(sheet.notes) :]:  # the file's own notes are shown above
         st.caption(escape(note))
     card = runtime.load(view.model)
+    n_beyond = _beyond(secret, chosen, corpus, card)
+    if n_beyond:
+        numbers = {"total": len(corpus.texts), "limit": card.max_length}
+        st.caption(say("corpora.adding.beyond", n=n_beyond, **numbers))
     layers = _layers(corpus, card, secret)
     if not layers:
         st.caption(say("corpora.adding.choose_layer"))
@@ -428,6 +433,17 @@ def _prepared(secret: str, sheet: Table, chosen: FileChoice) -> Corpus:
     corpus = corpus_from(sheet, chosen)
     keep_shared(session.session(), name, corpus, corpus.n_bytes)
     return corpus
+
+
+def _beyond(secret: str, chosen: FileChoice, corpus: Corpus, card: ModelCard) -> int:
+    """The number of marked words that the model does not read, cached among the visitor's files."""
+    name = f"{secret} {chosen} {card.checksum} beyond"
+    cached = shared(name)
+    if isinstance(cached, int):
+        return cached
+    n_beyond = marks_beyond(corpus, card, service())
+    keep_shared(session.session(), name, n_beyond, 32)
+    return n_beyond
 
 
 def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from contextlens.features.pairs.cosines import PairCosines, compare, n_tokens_of
 from contextlens.features.pairs.pair_set import PairSet, bundled_pairs
 from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.features.pairs.threshold import Judgement, LabelledPairs, judge
+from contextlens.features.pairs.triplets import TripletPairs
 from contextlens.jobs import Report, Task, page_work
 from contextlens.ui.corpora.controls import COLLECTION, OWN_FILE
 from contextlens.ui.corpora.controls import PAIRS as PAIRS_FILE
@@ -55,6 +56,8 @@ class PairsResult:
         """Return these pairs at a layer; at the last one if the model has no such layer."""
         layers = self.cosines.layers
         row = layers.index(layer) if layer in layers else len(layers) - 1
+        if pairs.are_triplets:
+            return TripletPairs(pairs, self.cosines, row, baseline)
         if self.correlation is not None and pairs.grades is not None:
             return ScoredPairs(
                 pairs, self.cosines, row, baseline,

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say, table
-from contextlens.content.wording import escape
+from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.corpus import Corpus
@@ -47,6 +47,7 @@ from contextlens.features.pairs.pair_file import (
     guess_meanings,
     label_cells,
     names_of,
+    negative_column,
     share_again,
     share_pairs,
 )
@@ -55,6 +56,7 @@ from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.features.pairs.roc import roc_curve_of
 from contextlens.features.pairs.similarities import Similarities
 from contextlens.features.pairs.threshold import THRESHOLD_FORMULA, LabelledPairs
+from contextlens.features.pairs.triplets import TRIPLET_FORMULA, TripletPairs
 from contextlens.ui.corpora.bar import problem_note, texts_bar
 from contextlens.ui.corpora.controls import (
     COLLECTION,
@@ -224,6 +226,7 @@ def _preview(sheet: Table, secret: str) -> None:
     if guessed.text2:
         marks = guessed.marks(1), guessed.marks(2)
         chooser.guessed_marks(sheet, secret, guessed.text1, marks)
+    triplets = _picked_triplets(sheet, chosen, secret)
     if not chosen.text2:
         st.info(say("pairs.file.one_text"), icon=":material/splitscreen:")
     st.button(
@@ -233,8 +236,23 @@ def _preview(sheet: Table, secret: str) -> None:
         key="pairs_use",
         disabled=not chosen.text2,
         on_click=_use_columns,
-        args=(secret, chosen),
+        args=(secret, chosen, triplets),
     )
+
+
+def _picked_triplets(sheet: Table, chosen: PairColumns, secret: str) -> bool:
+    """Draw the guess that a third column has negatives, with an example; return if it is taken."""
+    third = negative_column(sheet, chosen)
+    if not third:
+        return False
+    cells = zip(sheet.columns[chosen.text1], sheet.columns[third], strict=True)
+    row, texts = next(
+        ((i, pair) for i, pair in enumerate(cells, start=1) if all(pair)), (1, ("", ""))
+    )
+    anchor, negative = (escape(shortened(text or "", 60)) for text in texts)
+    about = {"column": escape(named(third)), "row": row, "anchor": anchor, "negative": negative}
+    label = say("pairs.file.triplets", **about)
+    return st.checkbox(label, value=True, key=f"pairs_triplets_{secret[-8:]}")
 
 
 def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
@@ -305,13 +323,13 @@ def _picked_titles(
     return chosen_titles
 
 
-def _use_columns(secret: str, chosen: PairColumns) -> None:
+def _use_columns(secret: str, chosen: PairColumns, triplets: bool = True) -> None:
     sheet = table_of(secret)
     if sheet is None:
         session.remember(say("pairs.file.not_in_memory"))
         return
     try:
-        digest = share_pairs(session.session(), sheet, chosen)
+        digest = share_pairs(session.session(), sheet, chosen, triplets=triplets)
     except CorpusError as exc:  # the current comparison stays
         session.remember(str(exc))
         return
@@ -384,8 +402,8 @@ def picture(view: ViewState, at_layer: PairsAtLayer, container: DeltaGenerator) 
         kit.claims(pair.claims())
         kit.notes(pair.unread_claims(uncached(), view.model))
     with right, st.container(key="pairs_whole", gap="small"):
-        if isinstance(at_layer, LabelledPairs):
-            st.caption(say("pairs.whole.title"))
+        if isinstance(at_layer, LabelledPairs | TripletPairs):
+            st.caption(say(at_layer.share_title))
             kit.chart(at_layer.share_figure(), key="pairs_right", alt=at_layer.share_alt())
         _remarks(at_layer)
 
@@ -518,13 +536,14 @@ def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
 
 
 def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
-    is_scored, every_layer = isinstance(at_layer, ScoredPairs), at_layer.every_layer
+    every_layer = at_layer.every_layer
+    by_kind = {ScoredPairs: CORRELATION_FORMULA, TripletPairs: TRIPLET_FORMULA}
     shapes = [
         {"array": "cosines (layers, pairs)", "shape": str(every_layer.values.shape)},
         {"array": "texts encoded", "shape": f"{every_layer.n_encoded:,}"},
     ]
     kit.under_the_hood(
-        formula=[COSINE_FORMULA + (CORRELATION_FORMULA if is_scored else THRESHOLD_FORMULA)],
+        formula=[COSINE_FORMULA + by_kind.get(type(at_layer), THRESHOLD_FORMULA)],
         snippet=_scripts(at_layer, card),
         passport=every_layer.passport,
         shapes=kit.shapes(shapes, key="pairs_shapes"),

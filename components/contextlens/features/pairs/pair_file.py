@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -106,8 +107,37 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 """The columns that identify the compared words, for each way to mark them."""
 
 
+_TRIPLETS = (
+    ("anchor", "query", "question", "sentence", "text", "sent 0"),
+    ("positive", "pos", "positive passage", "sent 1"),
+    ("negative", "neg", "hard negative", "hard neg", "negative passage", "negative 1"),
+)
+"""Titles of the three texts of triplets, the likeliest first."""
+
+
+def _triplet(sheet: Table) -> tuple[str, str, str] | None:
+    """Return the columns of anchors, positives and negatives, by their titles; None for none."""
+    plain = {
+        " ".join(re.findall(r"[a-z]+|\d+", title.casefold())): title
+        for title in reversed(list(sheet.columns))
+        if sheet.kinds[title] not in {"number", "empty"}
+    }
+    found = [next((plain[name] for name in names if name in plain), "") for names in _TRIPLETS]
+    return (found[0], found[1], found[2]) if all(found) else None
+
+
+def negative_column(sheet: Table, columns: PairColumns) -> str:
+    """Return the column of negatives beside the anchors and positives of pairs; "" for none."""
+    given = _triplet(sheet)
+    is_plain = not columns.marks(1) and not columns.label
+    is_given = given is not None and given[:2] == (columns.text1, columns.text2)
+    return given[2] if given is not None and is_given and is_plain else ""
+
+
 def guess_columns(sheet: Table) -> PairColumns:
     """Guess the roles of a file's columns by their titles, then by their contents."""
+    if (triplet := _triplet(sheet)) is not None:
+        return PairColumns(*triplet[:2], split=sheet.split_column)
     text1, text2 = text_pair(sheet)
     marks = dict[str, str]()
     if text2:
@@ -160,13 +190,20 @@ def label_cells(sheet: Table, title: str) -> Cells:
     return sheet.columns[title][:MAX_PAIRS]
 
 
-def pairs_from(sheet: Table, columns: PairColumns) -> PairSet:
-    """The pairs of a file.
+def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> PairSet:
+    """The pairs of a file; of triplets, two pairs a row.
+
+    Args:
+        sheet: the file.
+        columns: the roles of its columns.
+        triplets: False to leave out the negatives of triplets.
 
     Raises:
         CorpusError: the columns do not fit together, or no pair can be compared.
     """
     _check(sheet, columns)
+    if triplets and (third := negative_column(sheet, columns)):
+        return _triplets_from(sheet, columns, third)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
     texts = cells[columns.text1], cells[columns.text2]
     targets = _targets(cells, texts, columns) if columns.marks(1) else ()
@@ -183,7 +220,7 @@ def pairs_from(sheet: Table, columns: PairColumns) -> PairSet:
         *sheet.notes,
         *_row_notes(sheet.n_rows, n_blank, len(texts[0]) - n_blank - len(usable)),
     ]
-    misses = _misses(targets)
+    misses = [*_misses(targets), *dict.fromkeys(note for side in targets for note in side.notes)]
     usable, skipped = _chosen_rows(cells, usable, columns)
     notes += skipped
     if not usable:
@@ -214,6 +251,33 @@ def pairs_from(sheet: Table, columns: PairColumns) -> PairSet:
         split=split,
         grades=labels.grades,
         notes=(*notes, *misses, *labels.notes, *split_notes),
+    )
+
+
+def _triplets_from(sheet: Table, columns: PairColumns, third: str) -> PairSet:
+    titles = (columns.text1, columns.text2, third)
+    n_most = MAX_PAIRS // 2
+    cells = list(zip(*(sheet.columns[title][:n_most] for title in titles), strict=True))
+    usable = [i for i, own in enumerate(cells) if all(text and text.strip() for text in own)]
+    if not usable:
+        raise CorpusError(f"{named(sheet.name)} has no row with all three texts of a triplet.")
+    notes = [*sheet.notes, f"Triplets: “{named(third)}” has the negatives, guessed by the titles."]
+    if sheet.n_rows > n_most:
+        notes.append(f"Only the first {n_most:,} of {sheet.n_rows:,} triplets are compared.")
+    if n_blank := len(cells) - len(usable):
+        n = f"{n_blank:,} triplet{' was' if n_blank == 1 else 's were'}"
+        notes.append(f"{n} left out: a text is empty.")
+    texts = [[(text or "").strip()[:MAX_TEXT_LENGTH] for text in cells[row]] for row in usable]
+    pairs = [(own[0], other) for own in texts for other in own[1:]]
+    return pair_set(
+        named(sheet.name),
+        pairs,
+        spans=[(WHOLE, WHOLE)] * len(pairs),
+        rows=[row + 1 for row in usable for _ in range(2)],
+        gold=[UNKNOWN] * len(pairs),
+        split=None,
+        notes=tuple(notes),
+        are_triplets=True,
     )
 
 
@@ -456,13 +520,13 @@ def _unknown_labels(title: str, counts: Counter[str]) -> str:
 # --- The pairs of a file, for whoever has their digest
 
 
-def share_pairs(visitor: str, sheet: Table, columns: PairColumns) -> str:
+def share_pairs(visitor: str, sheet: Table, columns: PairColumns, *, triplets: bool = True) -> str:
     """Keep the pairs of a file's chosen columns for whoever has their digest, and return it.
 
     Raises:
         CorpusError: the columns cannot be used.
     """
-    pairs = pairs_from(sheet, columns)
+    pairs = pairs_from(sheet, columns, triplets=triplets)
     digest = pairs.key[:32]
     uploads.keep_shared(visitor, digest, pairs, pairs.n_bytes)
     return digest
@@ -474,11 +538,12 @@ def share_again(visitor: str, view: ViewState, sheet: Table) -> PairColumns | No
     A view names columns by position, so they are known only for a file that was just uploaded.
     """
     columns = chosen_columns(sheet, PAIR_COLUMNS.of(view))
-    try:
-        pairs = pairs_from(sheet, columns)
-    except CorpusError:
-        return None
-    if pairs.key[:32] != PAIRS.of(view):
-        return None
-    uploads.keep_shared(visitor, PAIRS.of(view), pairs, pairs.n_bytes)
-    return columns
+    for triplets in (True, False):
+        try:
+            pairs = pairs_from(sheet, columns, triplets=triplets)
+        except CorpusError:
+            continue
+        if pairs.key[:32] == PAIRS.of(view):
+            uploads.keep_shared(visitor, PAIRS.of(view), pairs, pairs.n_bytes)
+            return columns
+    return None

@@ -47,6 +47,7 @@ class PairSet:
         grades: (n_pairs,) float64, the graded score of each pair, NaN if it has none; None if
             pairs have no scores.
         notes: sentences on how the file was read and on pairs that were left out.
+        are_triplets: True if two pairs in turn have one anchor, with its positive and its negative.
     """
 
     name: str
@@ -58,6 +59,7 @@ class PairSet:
     split: IntArray | None
     grades: Float64Array | None = None
     notes: tuple[str, ...] = ()
+    are_triplets: bool = False
 
     @property
     def n(self) -> int:
@@ -109,6 +111,7 @@ class PairSet:
         for array in self._arrays:
             digest.update(b"none" if array is None else array.tobytes())
         digest.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
+        digest.update(b"triplets" if self.are_triplets else b"")
         return digest.hexdigest()
 
     @cached_property
@@ -142,6 +145,7 @@ def pair_set(
     split: list[int] | None,
     grades: list[float] | None = None,
     notes: tuple[str, ...] = (),
+    are_triplets: bool = False,
 ) -> PairSet:
     """Build a `PairSet` from lists with one item for each pair."""
     numbers: dict[str, int] = {}
@@ -156,6 +160,7 @@ def pair_set(
         split=None if split is None else np.array(split, np.int64),
         grades=None if grades is None else np.array(grades, np.float64),
         notes=notes,
+        are_triplets=are_triplets,
     )
 
 

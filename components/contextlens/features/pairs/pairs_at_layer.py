@@ -25,6 +25,8 @@ from contextlens.ui.panel import Arrays, Panel, Rows
 _MIN_QUARTERED = 4
 """Of fewer pairs, not half lie between the quartiles."""
 
+Limits = Literal["pairs.limits", "pairs.scores_limits", "pairs.triplets.limits"]
+
 
 @dataclass(frozen=True, eq=False)
 class PairsAtLayer(Panel):
@@ -42,7 +44,7 @@ class PairsAtLayer(Panel):
     """The lists in which a pair can be chosen."""
     panels: ClassVar[tuple[str, ...]] = PLAIN_PANELS
     """The closer looks."""
-    limits: ClassVar[Literal["pairs.limits", "pairs.scores_limits"]] = "pairs.limits"
+    limits: ClassVar[Limits] = "pairs.limits"
     """The key of what these numbers do not say."""
 
     pairs: PairSet

@@ -363,6 +363,7 @@ class LabelledPairs(PairsAtLayer):
 
     lists: ClassVar[tuple[str, ...]] = LABELLED_LISTS
     panels: ClassVar[tuple[str, ...]] = LABELLED_PANELS
+    share_title: ClassVar[Literal["pairs.whole.title"]] = "pairs.whole.title"
 
     judgement: Judgement
 

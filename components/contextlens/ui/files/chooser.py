@@ -12,7 +12,7 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core.errors import AccessError, CorpusError
-from contextlens.corpus.readers import FORMATS, Table
+from contextlens.corpus.readers import FORMATS, MORE_FORMATS, REFUSED_FORMATS, Table
 from contextlens.corpus.table import named, text_pair
 from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
 from contextlens.ui.access import guard
@@ -65,7 +65,7 @@ def upload_field(
         key,
         kept_file,
         on_file,
-        [*(ending.lstrip(".") for ending in FORMATS), "xml"],  # which is refused with a way out
+        [ending.lstrip(".") for ending in (*FORMATS, *MORE_FORMATS, *REFUSED_FORMATS)],
     )
 
 
@@ -159,7 +159,13 @@ def file_head(
     form: Literal["lines", "table"]
     other: Literal["lines", "table"]
     form, other = ("lines", "table") if sheet.format == "TXT" else ("table", "lines")
-    if sheet.content:
+    if sheet.export:
+        kind = say("files.form.export", tool=escape(sheet.export))
+        if sheet.content:
+            _offer(kind, say("files.form.as_plain"), secret, "plain", on_file)
+        else:
+            st.caption(kind)
+    elif sheet.content:
         _offer(say(f"files.form.{form}"), say(f"files.form.as_{other}"), secret, other, on_file)
     elif form == "lines":
         st.caption(say("files.form.lines"))
@@ -184,7 +190,7 @@ def _offer(
     sentence: str,
     label: str,
     secret: str,
-    change: Literal["lines", "table", "clean"],
+    change: Literal["lines", "table", "plain", "clean"],
     on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""

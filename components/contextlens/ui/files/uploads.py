@@ -124,8 +124,10 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
     return _keep(visitor, name, partial(joined, _sheet_in_memory(secret), name, content))
 
 
-def keep_changed(visitor: str, secret: str, change: Literal["lines", "table", "clean"]) -> str:
-    """Keep a visitor's file as lines, as a table, or without left-overs; return its new name.
+def keep_changed(
+    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean"]
+) -> str:
+    """Keep a file as lines, as a table, as it is, or without left-overs; return its new name.
 
     Raises:
         AccessError: the visitor may not upload files.

@@ -1,0 +1,1 @@
+"""Files as other tools write them: annotations, subtitles, chats, folders of texts."""

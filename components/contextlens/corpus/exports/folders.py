@@ -1,0 +1,253 @@
+"""Folders as a ZIP file: texts by folder, and brat's texts beside their annotations."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from contextlens.core.errors import CorpusError
+from contextlens.core.schema import TEST, TRAIN, VALIDATION
+from contextlens.core.words import Span
+from contextlens.corpus.archives import FAILURES, METHODS, is_locked, is_side_file, n_entries
+from contextlens.corpus.charsets import charset_of, open_text
+from contextlens.corpus.exports.records import Mark, Record, Row, Tally, rows_of
+from contextlens.corpus.offsets import Unit, unit_of
+from contextlens.corpus.table import clean, named
+
+__all__ = ["Folder", "annotated_rows", "folder_in", "is_annotated", "text_paths", "text_rows"]
+
+MAX_FILES = 200_000
+_N_FLAT = 20  # files of one folder are texts, and fewer of them may be tables
+_TEXT = re.compile(r".*\.txt|[^.]+|\d[\d.]*", re.IGNORECASE | re.DOTALL)
+_SPLITS = {*TRAIN, *TEST, *VALIDATION}
+
+
+class Folder:
+    """The files of a ZIP file by path, unpacked one by one within bounds."""
+
+    def __init__(self, name: str, archive: zipfile.ZipFile, max_bytes: int) -> None:
+        self._name, self._archive, self._n_left = name, archive, max_bytes
+        self._max_bytes = max_bytes
+        self._files = {file.filename: file for file in archive.infolist() if not is_side_file(file)}
+        self.paths = tuple(self._files)
+
+    def text(self, path: str, tally: Tally) -> str | None:
+        """Return the text of a file as it is written; None if it is no text, which is counted.
+
+        Raises:
+            CorpusError: the files unpack to more than is read.
+        """
+        file = self._files[path]
+        if is_locked(file) or file.compress_type not in METHODS:
+            tally.leave_out("locked file")
+            return None
+        try:
+            with self._archive.open(file) as stream:
+                content = stream.read(self._n_left + 1)
+        except FAILURES:
+            tally.leave_out("damaged file")
+            return None
+        self._n_left -= len(content)
+        if self._n_left < 0:
+            raise CorpusError(
+                f"{named(self._name)} unpacks to more than {self._max_bytes / 1e6:,.0f} MB, the "
+                "most that is read here. Pack fewer of its files."
+            )
+        try:
+            charset = charset_of(path, content)
+        except CorpusError:
+            tally.leave_out("file that is no text", "files that are no text")
+            return None
+        tally.read_as(charset.title)
+        with open_text(content, charset, newline="") as stream:
+            return clean(stream.read())
+
+
+def folder_in(name: str, content: bytes, max_bytes: int) -> Folder | None:
+    """Return the files of a ZIP file; None if it is damaged, or names too many."""
+    if n_entries(content) > MAX_FILES:
+        return None
+    try:
+        return Folder(name, zipfile.ZipFile(io.BytesIO(content)), max_bytes)
+    except FAILURES:
+        return None
+
+
+# --- Texts, with folders as labels
+
+
+def text_paths(paths: Sequence[str]) -> list[str]:
+    """Return the paths of texts in the folders that hold most of them; none if it is no folder.
+
+    Files named alike in every folder, such as train/labels.txt and test/labels.txt, are tables.
+    """
+    texts = [path for path in paths if path.casefold().endswith(".txt")]
+    texts = texts or [path for path in paths if _TEXT.fullmatch(path.rpartition("/")[2])]
+    if 2 * len(texts) < len(paths):
+        return []
+    depths = Counter(path.count("/") for path in texts)
+    depth = max(depths, key=lambda n: (depths[n], n), default=0)
+    chosen = [path for path in texts if path.count("/") == depth]
+    names: dict[str, set[str]] = {}
+    for path in chosen:
+        folder, _, name = path.rpartition("/")
+        names.setdefault(folder, set()).add(name)
+    if len(names) < 2:
+        return chosen if len(chosen) >= _N_FLAT else []
+    own = list(names.values())
+    is_same = all(some == own[0] for some in own)
+    is_numbered = any(any(map(str.isdigit, name)) for name in own[0])
+    return [] if is_same and not is_numbered else chosen
+
+
+def text_rows(folder: Folder, paths: Sequence[str], tally: Tally) -> Iterator[Row]:
+    """Yield the text of each file with its folders and its name."""
+    chosen = set(paths)
+    others = [path for path in folder.paths if path not in chosen]
+    tally.leave_out("file beside the texts", "files beside the texts", len(others))
+    for path in others[:3]:
+        tally.name(path)
+    tally.name("names of files")
+    levels = _Levels(paths)
+    for path in paths:
+        text = folder.text(path, tally)
+        if text is not None and not text.isspace() and text:
+            yield {"text": text.strip(), **levels.cells(path)}
+        elif text is not None:
+            tally.leave_out("empty file")
+
+
+class _Levels:
+    """The folders of paths as cells: the last one as label, and those above it that differ."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        parts = [path.split("/")[:-1] for path in paths]
+        levels = zip(*parts, strict=True)
+        self._first = len(list(takewhile(lambda own: len(set(own)) == 1, levels)))
+        columns = list(zip(*(own[self._first :] for own in parts), strict=True))
+        self._titles = [f"folder {i}" for i in range(1, len(columns))] + ["label"] * bool(columns)
+        self._are_splits = [{_split(value) for value in set(own)} <= _SPLITS for own in columns]
+        for i, is_split in enumerate(self._are_splits):
+            if is_split and "split" not in self._titles:
+                self._titles[i] = "split"
+
+    def cells(self, path: str) -> Row:
+        """Return the cells of a path by title."""
+        own = path.split("/")[:-1][self._first :]
+        values = [
+            _split(value) if is_split else value
+            for value, is_split in zip(own, self._are_splits, strict=True)
+        ]
+        cells = dict(zip(self._titles, values, strict=True))
+        return {title: cells[title] for title in reversed(self._titles)}  # the label first
+
+
+def _split(folder: str) -> str:
+    """Return "train" for "20news-bydate-train", and a folder's own name if it says nothing."""
+    words = re.findall(r"[a-z]+", folder.casefold())
+    return words[-1] if words and words[-1] in _SPLITS else folder
+
+
+# --- brat
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_PLACE = re.compile(r"(\S+) (\d{1,9}) (\d{1,9})")
+_KINDS = {
+    "R": "relation",
+    "E": "event",
+    "A": "attribute",
+    "M": "attribute",
+    "*": "relation",
+    "N": "normalization",
+    "#": "note",
+    "F": "frame",
+}
+
+
+def is_annotated(paths: Sequence[str]) -> bool:
+    """True if files have brat's annotations beside texts."""
+    known = {path.casefold() for path in paths}
+    return any(path.endswith(".ann") and f"{path[:-4]}.txt" in known for path in known)
+
+
+def annotated_rows(folder: Folder, tally: Tally) -> Iterator[Row]:
+    """Yield a row for each mark, with the line of its text, and the lines without a mark."""
+    by_name = {path.casefold(): path for path in folder.paths}
+    documents: list[tuple[str, list[Mark]]] = []
+    used = set()
+    for low, path in by_name.items():
+        if not low.endswith(".txt"):
+            continue
+        used.add(low)
+        text = folder.text(path, tally)
+        beside = by_name.get(f"{low[:-4]}.ann")
+        if beside is not None:
+            used.add(beside.casefold())
+        written = folder.text(beside, tally) if beside is not None else ""
+        if text is not None:
+            documents.append((text, _marks(written or "", tally)))
+    lost = [path for low, path in by_name.items() if low not in used]
+    tally.leave_out("file beside the texts", "files beside the texts", len(lost))
+    for path in lost[:3]:
+        tally.name(path)
+    tally.name("names of files")
+    unit = _unit(documents)
+    tally.count_in(unit)
+    for text, marks in documents:
+        yield from _lines(text, marks, unit, tally)
+
+
+def _marks(written: str, tally: Tally) -> list[Mark]:
+    marks = []
+    for line in written.splitlines():
+        cells = line.split("\t")
+        match = _PLACE.fullmatch(cells[1]) if len(cells) > 1 else None
+        if not line.startswith("T"):
+            kind = _KINDS.get(line[:1], "line of another kind")
+            tally.leave_out(kind, n=int(bool(line.strip())))
+        elif match is None:
+            tally.leave_out("mark in several pieces", "marks in several pieces")
+        else:
+            marks.append(Mark(int(match[2]), int(match[3]), match[1], "\t".join(cells[2:]) or None))
+    return marks
+
+
+def _unit(documents: Sequence[tuple[str, list[Mark]]]) -> Unit:
+    given = [(text, mark) for text, marks in documents for mark in marks]
+
+    def is_right(i: int, text: str, span: Span) -> bool:
+        word = given[i][1].word
+        return word is not None and text[slice(*span)].split() == word.split() and span[0] >= 0
+
+    if not all(mark.word for _, mark in given):
+        return unit_of((text, (mark.start, mark.end)) for text, mark in given)
+    return unit_of(((text, (mark.start, mark.end)) for text, mark in given), is_right)
+
+
+def _lines(text: str, marks: Sequence[Mark], unit: Unit, tally: Tally) -> Iterator[Row]:
+    """Yield rows of the lines of a document; a mark of several lines has all of them."""
+    lines: dict[Span, list[Mark]] = {}
+    start = 0
+    for line in _LINE.findall(text):
+        if line.strip():
+            lines[start, start + len(line)] = []
+        start += len(line)
+    ends_of = dict(list(lines))
+    for mark in marks:
+        first, last = unit.to_code_points(text, mark.start, mark.end)
+        if not 0 <= first < last <= len(text):
+            tally.leave_out("mark beyond its text", "marks beyond their text")
+            continue
+        a = max(text.rfind(end, 0, first) for end in "\n\r") + 1
+        ends = [at for end in "\n\r" if (at := text.find(end, last)) >= 0]
+        b = min(ends, default=len(text))
+        whole = (a, ends_of.get(a, b)) if ends_of.get(a, b) >= b else (a, b)
+        lines.setdefault(whole, []).append(Mark(first - a, last - a, mark.label, text[first:last]))
+    for (a, b), own in sorted(lines.items()):
+        sentence = text[a:b].rstrip()
+        yield from rows_of(Record(sentence, own), is_marked=True)

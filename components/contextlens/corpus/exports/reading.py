@@ -1,0 +1,327 @@
+"""Which tool wrote a file, and the table that its reader makes of it.
+
+`EXPORTS` describes what can be read; docs/files.md shows it as a table. A new tool is a function in
+`tools`, `documents` or `folders`, and a row here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.charsets import Charset, charset_of, open_text
+from contextlens.corpus.exports.documents import (
+    LineReader,
+    chat_messages,
+    conll,
+    conllu,
+    is_chat,
+    is_conll,
+    is_subtitles,
+    questions,
+    subtitles,
+    written_chat,
+)
+from contextlens.corpus.exports.folders import (
+    annotated_rows,
+    folder_in,
+    is_annotated,
+    text_paths,
+    text_rows,
+)
+from contextlens.corpus.exports.records import Item, Row, Tally
+from contextlens.corpus.exports.tools import (
+    Reader,
+    argilla,
+    doccano,
+    label_studio,
+    label_studio_min,
+    marked_texts,
+    nested_texts,
+    prodigy,
+    tagged_tokens,
+)
+from contextlens.corpus.json_lines import Items, is_json, json_items, table_of_items
+from contextlens.corpus.table import Table
+
+__all__ = ["EXPORTS", "EXPORT_FORMATS", "Export", "export_of_table", "read_export", "read_folder"]
+
+_N_HEAD = 50  # objects by which a tool is recognised
+_SAMPLE = 1 << 16  # characters by which lines are
+_JSON = {".json", ".jsonl", ".ndjson"}
+_LINES = {".txt", ".data"}
+_BY_NAME = {
+    **dict.fromkeys((".srt", ".vtt"), "subtitles"),
+    **dict.fromkeys((".conll", ".iob", ".iob2", ".bio", ".ner"), "conll"),
+    ".conllu": "conllu",
+}
+EXPORT_FORMATS = (".srt", ".vtt", ".conll", ".conllu")
+"""File extensions that only the readers here know; those of `_BY_NAME` are read as well."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """What one tool writes, as docs/files.md describes it.
+
+    Attributes:
+        tool: the tool or the format.
+        files: the files that it writes.
+        texts: what becomes a text.
+        marks: what becomes a marked word; "" for nothing.
+        labels: what becomes a label; "" for nothing.
+        left_out: what is left out, counted or named.
+        of_json: recognises its first objects and returns their reader; None for other files.
+    """
+
+    tool: str
+    files: str
+    texts: str
+    marks: str
+    labels: str
+    left_out: str
+    of_json: Callable[[Sequence[Item]], Reader | None] | None = None
+
+
+EXPORTS: Mapping[str, Export] = {
+    "label_studio": Export(
+        "Label Studio", "`JSON`", "the value of `data` that the marks fit",
+        "`labels`: a row for each result", "`choices`, ratings, numbers, written texts",
+        "cancelled annotations, predictions, drafts, results of other kinds", label_studio,
+    ),
+    "label_studio_min": Export(
+        "Label Studio", "`JSON-MIN`, `CSV`, `TSV`", "the column that the marks fit",
+        "lists of places: a row for each", "choices and other columns", "ids and times",
+        label_studio_min,
+    ),
+    "prodigy": Export(
+        "Prodigy", "`JSONL`", "`text`", "`spans`: a row for each", "`label`, accepted `options`",
+        "rejected and ignored examples", prodigy,
+    ),
+    "argilla": Export(
+        "Argilla", "records as `JSON`", "the field that the marks fit", "spans: a row for each",
+        "responses, or version 1's `annotation`",
+        "discarded records and responses, suggestions, predictions", argilla,
+    ),
+    "doccano": Export(
+        "doccano", "`JSONL`", "`text`", "`label` or `entities`: a row for each",
+        "`label` as a list of names", "relations, comments, ids", doccano,
+    ),
+    "brat": Export(
+        "brat", "`.txt` and `.ann` in a ZIP file", "each line", "T: a row for each", "its type",
+        "relations, events, attributes, notes, marks in several pieces",
+    ),
+    "questions": Export(
+        "SQuAD", "`JSON`", "`question`, `context`", "", "`title`, `answerable`", "further answers",
+        questions,
+    ),
+    "chat_messages": Export(
+        "chats", "`JSON` of Telegram, Slack, DiscordChatExporter", "each message", "", "`author`",
+        "notices, messages without a text", chat_messages,
+    ),
+    "tagged_tokens": Export(
+        "tagged tokens", "`tokens` with `ner_tags` or the like, as JSON or Parquet (Hugging Face)",
+        "the tokens, joined with spaces", "each stretch that the tags mark", "its tag",
+        "other tags", tagged_tokens,
+    ),
+    "marked_texts": Export(
+        "texts with marked places", "any tool's JSON, CSV or Parquet with a list of places",
+        "the text that the places fit", "each place", "its label", "lists of objects", marked_texts,
+    ),
+    "nested_texts": Export(
+        "nested JSON", "any tool's objects within objects",
+        "a column for each value, such as `meta.title`", "", "", "lists of objects", nested_texts,
+    ),
+    "subtitles": Export(
+        "subtitles", "`.srt`, `.vtt`", "each cue, and each speaker's line in it", "", "",
+        "times, styles, notes, empty cues",
+    ),
+    "conll": Export(
+        "CoNLL", "`.conll`, `.iob`, `.bio`, `.txt`", "each sentence",
+        "each stretch that the last column marks", "its tag", "other columns",
+    ),
+    "conllu": Export(
+        "CoNLL-U", "`.conllu`", "each sentence", "each word but punctuation",
+        "its universal tag, `lemma`", "features, heads, relations, empty nodes",
+    ),
+    "written_chat": Export(
+        "chats", "`.txt` of WhatsApp", "each message, with all of its lines", "", "`author`",
+        "notices, messages without a text, times",
+    ),
+    "folder": Export(
+        "folders of texts", "`.txt` files in a ZIP file (20 newsgroups, IMDB)", "each file", "",
+        "its folder; `split` of those above it", "other files, empty ones",
+    ),
+}  # fmt: skip
+"""What other tools write, by the reader's name, the surest to recognise first."""
+_OF_TABLES = ("label_studio_min", "argilla", "marked_texts", "tagged_tokens")
+_OF_LINES: Mapping[str, LineReader] = {
+    "subtitles": subtitles,
+    "conll": conll,
+    "conllu": conllu,
+    "written_chat": written_chat,
+}
+
+
+class _Rows(Items):
+    """The rows that a reader makes of a file's items, with notes on what it left out."""
+
+    def __init__(self, rows: Iterator[Row], tally: Tally, source: Items | None = None) -> None:
+        super().__init__((), "row")
+        self._rows, self._tally, self._source = rows, tally, source
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the file, and by its reader."""
+        return (*(self._source.notes if self._source else ()), *self._tally.notes)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return self._rows
+
+
+def read_export(name: str, ending: str, content: bytes, max_held: int) -> Table | None:
+    """Return the table of a file that another tool wrote; None for other files.
+
+    Args:
+        name: the file's name.
+        ending: its extension in lower case.
+        content: its bytes.
+        max_held: the most memory for the table, in bytes.
+
+    Raises:
+        CorpusError: it is such a file, and holds no text.
+    """
+    if ending not in {*_JSON, *_LINES, *_BY_NAME, ".tsv"}:
+        return None
+    charset = charset_of(name, content)
+    sample = open_text(content, charset, newline=None).read(_SAMPLE)
+    if ending in _JSON or (ending in _LINES and is_json(sample)):
+        return _of_json(name, ending, content, charset, max_held)
+    kind = _BY_NAME.get(ending) or _kind_of_lines(sample.split("\n"), ending)
+    if not kind:
+        return None
+    tally = Tally()
+    lines = (line.rstrip("\n") for line in open_text(content, charset, newline=None))
+    return _table(name, kind, charset, _Rows(_OF_LINES[kind](lines, tally), tally), max_held)
+
+
+def _kind_of_lines(lines: Sequence[str], ending: str) -> str:
+    """Return the reader of lines that a sample looks like; "" for none."""
+    if ending in _LINES and is_subtitles(lines):
+        return "subtitles"
+    whole = lines[:-1] if len(lines) > 1 else lines  # the last one may be cut
+    if any(not line.strip() for line in whole[1:-1]) and is_conll(whole):
+        return "conll"
+    return "written_chat" if ending in _LINES and is_chat(whole) else ""
+
+
+def _of_json(
+    name: str, ending: str, content: bytes, charset: Charset, max_held: int
+) -> Table | None:
+    items = partial(json_items, name, content, charset, by_line=ending in {".jsonl", ".ndjson"})
+    head = list(islice(items(), _N_HEAD))
+    found = _recognised(head, list(EXPORTS))
+    if found is None:
+        return None
+    kind, reader = found
+    tally, source = Tally(), items()
+    rows = (row for item in source for row in reader(item, tally))
+    return _table(name, kind, charset, _Rows(rows, tally, source), max_held)
+
+
+def _recognised(head: Sequence[Item], kinds: Iterable[str]) -> tuple[str, Reader] | None:
+    if not head:
+        return None
+    for kind in kinds:
+        recognise = EXPORTS[kind].of_json
+        reader = recognise(head) if recognise is not None else None
+        if reader is not None:
+            return kind, reader
+    return None
+
+
+def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -> Table:
+    title = EXPORTS[kind].tool
+    try:
+        table = table_of_items(name, charset, rows, max_held, title)
+    except CorpusError as exc:
+        if rows.notes and "holds no JSON object" in str(exc):
+            raise CorpusError(
+                f"{str(exc).partition(' holds no JSON object')[0]} holds no text to read. "
+                f"{' '.join(rows.notes)}"
+            ) from exc
+        raise
+    empty = [t for t in ("word", "label") if not any(table.columns.get(t, (None,)))]
+    people = set(table.columns.get("annotator", ())) - {None}
+    dropped = {*empty, *(["annotator"] if len(people) == 1 else [])}
+    columns = {t: cells for t, cells in table.columns.items() if t not in dropped}
+    return replace(table, columns=MappingProxyType(columns), export=title)
+
+
+def export_of_table(table: Table, max_held: int) -> Table | None:
+    """Return a table whose cells hold places or tags as JSON with a row for each; None for others.
+
+    Label Studio's CSV has such cells, and so have lists in Parquet files.
+    """
+    titles = [title for title, cells in table.columns.items() if _is_json_column(cells)]
+    if not titles:
+        return None
+
+    def items() -> Iterator[Item]:
+        for row in zip(*table.columns.values(), strict=True):
+            item: dict[str, Any] = dict(zip(table.columns, row, strict=True))
+            for title in titles:
+                item[title] = _parsed(item[title])
+            yield item
+
+    found = _recognised(list(islice(items(), _N_HEAD)), _OF_TABLES)
+    if found is None:
+        return None
+    kind, reader = found
+    tally = Tally()
+    rows = _Rows((row for item in items() for row in reader(item, tally)), tally)
+    expanded = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
+    return replace(
+        expanded,
+        format=f"{table.format}, {EXPORTS[kind].tool}",
+        notes=(*table.notes, *expanded.notes),
+        left_out=table.left_out,
+    )
+
+
+def _is_json_column(cells: Sequence[str | None]) -> bool:
+    head = [cell for cell in islice(filter(None, cells), _N_HEAD) if not cell.isspace()]
+    return bool(head) and all(isinstance(_parsed(cell), list) for cell in head)
+
+
+def _parsed(cell: str | None) -> Any:
+    if not cell or not cell.lstrip().startswith("["):
+        return cell
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+
+
+def read_folder(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+    """Return the table of a ZIP file with a folder of texts or brat's files; None for others.
+
+    Raises:
+        CorpusError: it is such a folder, and unpacks to too much or holds no text.
+    """
+    folder = folder_in(name, content, max_bytes)
+    if folder is None or len(folder.paths) < 2:
+        return None
+    tally = Tally()
+    if is_annotated(folder.paths):
+        kind, rows = "brat", annotated_rows(folder, tally)
+    elif paths := text_paths(folder.paths):
+        kind, rows = "folder", text_rows(folder, paths, tally)
+    else:
+        return None
+    return _table(name, kind, Charset("utf-8", ""), _Rows(rows, tally), max_held)

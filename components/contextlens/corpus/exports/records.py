@@ -1,0 +1,227 @@
+"""What the readers of exports share: marks in any dialect, a row for each, and a tally of the rest.
+
+A text with several marks becomes several rows, because a row of a table marks one word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contextlens.corpus.json_lines import as_text
+from contextlens.corpus.offsets import CODE_POINTS, Unit
+from contextlens.corpus.table import named
+
+__all__ = ["Item", "Mark", "Record", "Row", "Tally", "cell_of", "flat", "marks_in", "rows_of"]
+
+Item = Mapping[str, Any]
+"""A JSON object of a file."""
+Row = dict[str, Any]
+"""The cells of a row, by the title of their column."""
+
+_STARTS = (
+    *("start", "startoffset", "beginoffset", "begin", "startchar", "charstart", "startindex"),
+    *("startpos", "from", "offset"),
+)
+_ENDS = ("end", "endoffset", "stop", "endchar", "charend", "endindex", "endpos", "to")
+_LABELS = (
+    *("label", "labels", "type", "entitytype", "entitygroup", "entity", "tag", "category"),
+    *("displayname", "class", "concept", "name"),
+)
+_WORDS = ("text", "word", "surface", "surfacetext", "mention", "quote", "value", "content")
+_MAX_DEPTH = 4  # objects within objects
+_MAX_NAMES = 20  # of what is left out
+_MAX_PEOPLE = 1_000
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A marked place in a text, as the file counts it, with its label and the word it says."""
+
+    start: int
+    end: int
+    label: str | None = None
+    word: str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A text with its marks and with cells for all of its rows, by title."""
+
+    text: str
+    marks: Sequence[Mark] = ()
+    cells: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Tally:
+    """What a reader leaves out of a file, by count and by name, and whose annotations it has."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._names: dict[str, None] = {}
+        self._people: set[str] = set()
+        self._charsets: Counter[str] = Counter()
+        self._unit = CODE_POINTS
+        self._n_shared = 0
+
+    def leave_out(self, one: str, several: str = "", n: int = 1) -> None:
+        """Count something left out: "cancelled annotation", "cancelled annotations"."""
+        if n:
+            self._counts[one, several or f"{one}s"] += n
+
+    def name(self, title: str) -> None:
+        """Name a part of every row that is not read."""
+        if len(self._names) <= _MAX_NAMES:
+            self._names[title] = None
+
+    def share(self, n: int) -> None:
+        """Count a text that several people annotated."""
+        self._n_shared += n > 1
+
+    def meet(self, person: str) -> None:
+        """Note whose annotation a row is."""
+        if len(self._people) < _MAX_PEOPLE:
+            self._people.add(person)
+
+    def read_as(self, charset: str) -> None:
+        """Count a file by the title of its encoding."""
+        self._charsets[charset] += 1
+
+    def count_in(self, unit: Unit) -> None:
+        """Note the unit in which the marks were counted."""
+        self._unit = unit
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on each kind of thing left out, with its number or its name."""
+        notes = [
+            f"{n:,} {one + ' was' if n == 1 else several + ' were'} left out."
+            for (one, several), n in self._counts.items()
+        ]
+        notes += [
+            f"{n:,} {'file was' if n == 1 else 'files were'} read as {title}, guessed."
+            for title, n in self._charsets.items()
+            if title != "UTF-8"
+        ]
+        if self._unit is not CODE_POINTS:
+            notes.append(f"Places count {self._unit.title}: guessed, as they cover their words so.")
+        if self._names:
+            names = [f"“{named(title)}”" for title in self._names]
+            more = ", …" if len(names) > _MAX_NAMES else ""
+            notes.append(f"Not read: {', '.join(names[:_MAX_NAMES])}{more}.")
+        if self._n_shared:
+            texts = "1 text has" if self._n_shared == 1 else f"{self._n_shared:,} texts have"
+            notes.append(
+                f"{texts} several annotators: each annotation is a row of its own, with its "
+                "annotator."
+            )
+        elif len(self._people) > 1:
+            notes.append(
+                f"{len(self._people):,} people annotated; each annotation is a row of its own, with"
+                " its annotator."
+            )
+        return tuple(notes)
+
+
+def rows_of(record: Record, *, is_marked: bool) -> Iterator[Row]:
+    """Yield a row for each mark of a text, or one row if it has none.
+
+    Args:
+        record: the text.
+        is_marked: True to have empty cells for the mark of a text without one.
+    """
+    clash = {"label": "text label"} if is_marked or record.marks else {}
+    cells = {clash.get(title, title): value for title, value in record.cells.items()}
+    if not record.marks:
+        yield {"text": record.text, **(dict.fromkeys(_TITLES) if is_marked else {}), **cells}
+    for mark in record.marks:
+        values = (str(mark.start), str(mark.end), mark.word, mark.label)
+        row = {"text": record.text, **dict(zip(_TITLES, values, strict=True))}
+        yield {**row, **cells, **{title: cell_of(value) for title, value in mark.more.items()}}
+
+
+_TITLES = ("start", "end", "word", "label")
+
+
+def marks_in(value: object) -> list[Mark] | None:
+    """Return the marks in a list of places in any dialect; None if it is no such list."""
+    if not isinstance(value, list) or not value:
+        return None
+    marks = []
+    for item in value:
+        mark = _of_object(item) if isinstance(item, dict) else _of_list(item)
+        if mark is None:
+            return None
+        marks.append(mark)
+    return marks
+
+
+def _of_list(item: object) -> Mark | None:
+    """Return the mark in [0, 4, "X"], ["X", 0, 4] or [0, 4]."""
+    if not isinstance(item, list) or not 2 <= len(item) <= 4:
+        return None
+    numbers = [value for value in item if type(value) is int]
+    texts = [value for value in item if isinstance(value, str)]
+    if len(numbers) != 2 or len(numbers) + len(texts) < min(len(item), 3):
+        return None
+    start, end = numbers
+    return Mark(start, end, texts[0] if texts else None) if 0 <= start < end else None
+
+
+def _of_object(item: Mapping[str, Any]) -> Mark | None:
+    """Return the mark in an object with a start, and an end or a length."""
+    cells = _plain_keys(item)
+    start = next((n for key in _STARTS if (n := _whole_number(cells.get(key))) is not None), None)
+    end = next((n for key in _ENDS if (n := _whole_number(cells.get(key))) is not None), None)
+    length = _whole_number(cells.get("length"))
+    if start is not None and end is None and length is not None:
+        end = start + length
+    if start is None or end is None or not 0 <= start < end:
+        return None
+    label = next((found for key in _LABELS if (found := cell_of(cells.get(key)))), None)
+    word = next((w for key in _WORDS if isinstance(w := cells.get(key), str) and w), None)
+    return Mark(start, end, label, word)
+
+
+def _plain_keys(item: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """Return the values of an object and of those in it, by keys as in "startoffset"."""
+    cells: dict[str, Any] = {}
+    nested: list[Mapping[str, Any]] = []
+    for key, value in item.items():
+        cells[str(key).casefold().replace("_", "").replace("-", "").replace(" ", "")] = value
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
+        if isinstance(value, dict) and depth < _MAX_DEPTH:
+            nested.append(value)
+    for inner in nested:
+        cells = {**_plain_keys(inner, depth + 1), **cells}
+    return cells
+
+
+def _whole_number(value: object) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**31:
+        return int(value)
+    return value if type(value) is int and abs(value) < 2**31 else None
+
+
+def flat(item: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the values of an object and of those in it, by title: "meta.source"."""
+    for key, value in item.items():
+        if isinstance(value, dict) and value and depth < _MAX_DEPTH:
+            yield from ((f"{key}.{title}", inner) for title, inner in flat(value, depth + 1))
+        else:
+            yield str(key), value
+
+
+def cell_of(value: object) -> str | None:
+    """Return a value as the text of a cell: a list of values with commas; None for others."""
+    if isinstance(value, list):
+        texts = [cell_of(item) for item in value]
+        is_plain = all(not isinstance(item, list | dict) for item in value)
+        return ",".join(filter(None, texts)) or None if is_plain else None
+    return None if isinstance(value, dict) else as_text(value)

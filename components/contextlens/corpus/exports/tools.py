@@ -1,0 +1,590 @@
+"""What annotation tools write as JSON: texts, marks with labels, labels of texts, answers.
+
+A reader looks at the first objects of a file. If they are its tool's, it returns the function that
+makes rows of one object. The last readers know no tool: they find marks and texts wherever a file
+has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from contextlens.corpus.exports.records import (
+    Item,
+    Mark,
+    Record,
+    Row,
+    Tally,
+    cell_of,
+    flat,
+    marks_in,
+    rows_of,
+)
+from contextlens.corpus.offsets import is_whole
+from contextlens.corpus.table import guess_text_column, kind_of
+
+__all__ = [
+    "Reader",
+    "argilla",
+    "doccano",
+    "label_studio",
+    "label_studio_min",
+    "marked_texts",
+    "nested_texts",
+    "prodigy",
+    "tagged",
+    "tagged_tokens",
+]
+
+Reader = Callable[[Item, Tally], Iterator[Row]]
+
+_NO_TEXT = ("row without a text", "rows without a text")
+_REJECTED = {"reject": "rejected", "ignore": "ignored", "discarded": "discarded"}
+
+
+# --- Where a file has its texts and its marks
+
+
+def _text_title(items: Sequence[Mapping[str, Any]], marks: Sequence[Sequence[Mark]]) -> str:
+    """Return the title of the values in which the marks cover words; "" if there is none.
+
+    Without marks it is the likeliest title of texts.
+    """
+    titles = dict.fromkeys(
+        title for item in items for title, value in item.items() if _is_text(value)
+    )
+    columns = {
+        title: [value if _is_text(value := item.get(title)) else None for item in items]
+        for title in titles
+    }
+    fits = {
+        title: sum(
+            _fit(text, mark) for text, own in zip(cells, marks, strict=True) if text for mark in own
+        )
+        for title, cells in columns.items()
+    }
+    most = max(fits.values(), default=0)
+    likely = {title: cells for title, cells in columns.items() if fits[title] == most}
+    kinds = {title: kind_of(cells) for title, cells in likely.items()}
+    return guess_text_column(likely, kinds)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value) and not value.isspace()
+
+
+def _fit(text: str, mark: Mark) -> int:
+    """Return 2 if a mark covers its word in a text, 1 if it covers whole words, else 0."""
+    span = (mark.start, mark.end)
+    if mark.word:
+        return 2 * (text[slice(*span)] == mark.word)
+    return int(is_whole(text, span))
+
+
+def _mark_titles(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the titles of lists that hold marks wherever they hold anything."""
+    titles = dict.fromkeys(title for item in items for title in item)
+    lists = {
+        title: [value for item in items if (value := item.get(title)) and isinstance(value, list)]
+        for title in titles
+    }
+    return [t for t, own in lists.items() if own and all(marks_in(value) for value in own)]
+
+
+def _marked(cells: Mapping[str, Any], titles: Sequence[str]) -> list[Mark]:
+    return [mark for title in titles for mark in marks_in(cells.get(title)) or ()]
+
+
+def _others(
+    cells: Mapping[str, Any], used: Sequence[str], hidden: Sequence[str], tally: Tally
+) -> Row:
+    """Return the cells besides text and marks; the tool's own, and lists of objects, are named."""
+    row: Row = {}
+    for title, value in cells.items():
+        if title in used:
+            continue
+        if title in hidden or title.startswith("_"):
+            tally.name(title)
+        elif (cell := cell_of(value)) is not None or not isinstance(value, list | dict):
+            row[title] = cell
+        elif value:
+            tally.name(title)
+    return row
+
+
+def _record_reader(
+    items: Sequence[Mapping[str, Any]],
+    *,
+    hidden: Sequence[str] = (),
+    prepare: Callable[[Item, Tally], Iterator[Item]] | None = None,
+    needs_marks: bool = False,
+) -> Reader | None:
+    """Return the reader of objects that have a text and perhaps lists of marks, if they do.
+
+    Args:
+        items: the first objects.
+        hidden: titles of what is the tool's own.
+        prepare: makes the objects with a text and marks of one of the file's; itself by default.
+        needs_marks: True if it is no such file without marks.
+    """
+    prepare = prepare or (lambda item, _: iter([item]))
+    prepared = [own for item in items for own in prepare(item, Tally())] or items
+    head = [dict(flat(own)) for own in prepared]
+    titles = [title for title in _mark_titles(head) if title not in hidden]
+    kept = [{t: v for t, v in cells.items() if t not in hidden} for cells in head]
+    text_title = _text_title(kept, [_marked(cells, titles) for cells in head])
+    if not text_title or (needs_marks and not titles):
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        for own in prepare(item, tally):
+            cells = dict(flat(own))
+            text = cells.get(text_title)
+            if not _is_text(text):
+                tally.leave_out(*_NO_TEXT)
+                continue
+            used = [text_title, *(title for title in titles if marks_in(cells.get(title)))]
+            others = _others(cells, used, hidden, tally)
+            record = Record(str(text), _marked(cells, titles), others)
+            yield from rows_of(record, is_marked=bool(titles))
+
+    return read
+
+
+# --- Label Studio
+
+_STUDIO_OWN = (
+    *("id", "annotation_id", "created_at", "updated_at", "lead_time", "inner_id", "project"),
+    *("file_upload", "comment_count", "draft_id", "drafts", "predictions", "history", "agreement"),
+)
+
+
+def label_studio(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of Label Studio's JSON: tasks with data, annotations and their results."""
+    if not all(isinstance(item.get("data"), dict) and _annotations(item) for item in items):
+        return None
+    data = [dict(flat(item["data"])) for item in items]
+    marks = [[m for a in _annotations(item) for m in _results(a, Tally())[0]] for item in items]
+    text_title = _text_title(data, marks)
+    is_marked = any(marks)
+    if not text_title:
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        task = item.get("data")
+        cells = dict(flat(task)) if isinstance(task, dict) else {}
+        text = cells.get(text_title)
+        annotations = _annotations(item)
+        cancelled = [own for own in annotations if own.get("was_cancelled")]
+        valid = [own for own in annotations if not own.get("was_cancelled")]
+        tally.leave_out("cancelled annotation", n=len(cancelled))
+        for title, one in (("predictions", "prediction of a model"), ("drafts", "draft")):
+            several = "predictions of a model" if title == "predictions" else ""
+            given = item.get(title)
+            tally.leave_out(one, several, len(given) if isinstance(given, list) else 0)
+        if not _is_text(text):
+            tally.leave_out(*_NO_TEXT)
+            return
+        if cancelled and not valid:
+            tally.leave_out("text with no other annotation", "texts with no other annotation")
+            return
+        tally.share(len(valid))
+        others = _others(cells, [text_title], (), tally)
+        for annotation in valid or [{}]:
+            marks, labels = _results(annotation, tally)
+            person = {"annotator": _person(annotation)} if len(valid) > 1 else {}
+            record = Record(str(text), marks, {**labels, **person, **others})
+            yield from rows_of(record, is_marked=is_marked)
+
+    return read
+
+
+def _annotations(item: Item) -> list[Mapping[str, Any]]:
+    """Return the annotations of a task; those of versions before 1.0 are "completions"."""
+    given = item.get("annotations", item.get("completions"))
+    if not isinstance(given, list):
+        return []
+    return [own for own in given if isinstance(own, dict)] or [{}]
+
+
+def _person(annotation: Mapping[str, Any]) -> str | None:
+    given = annotation.get("completed_by")
+    if isinstance(given, dict):
+        given = given.get("email") or given.get("id")
+    return cell_of(given)
+
+
+def _results(annotation: Mapping[str, Any], tally: Tally) -> tuple[list[Mark], Row]:
+    """Return the marks of an annotation, and the labels that it gives to the whole text."""
+    given = annotation.get("result")
+    results = [own for own in given if isinstance(own, dict)] if isinstance(given, list) else []
+    marks: dict[str, Mark] = {}
+    labels: Row = {}
+    for number, result in enumerate(results):
+        value, kind = result.get("value"), str(result.get("type") or "")
+        value = value if isinstance(value, dict) else {}
+        title, place = str(result.get("from_name") or kind or "label"), _place(value)
+        region = str(result.get("id") or number)
+        choice = _choice(value, kind)
+        if place is not None and kind.casefold().endswith("labels"):
+            word = value.get("text") if isinstance(value.get("text"), str) else None
+            marks[region] = replace(place, label=choice, word=word)
+        elif choice is None:
+            tally.leave_out(
+                f"result of the kind “{kind[:40]}”", f"results of the kind “{kind[:40]}”"
+            )
+        elif region in marks:  # a choice for one mark, not for the text
+            marks[region] = replace(marks[region], more={**marks[region].more, title: choice})
+        else:
+            labels[title] = choice if labels.get(title) is None else f"{labels[title]},{choice}"
+    return list(marks.values()), labels
+
+
+def _place(value: Mapping[str, Any]) -> Mark | None:
+    """Return the place of a result: of HTML, the characters of its whole text."""
+    whole = value.get("globalOffsets")
+    found = marks_in([whole if isinstance(whole, dict) else value])
+    if found is None and "startOffset" in value:
+        found = marks_in([{"start": value["startOffset"], "end": value.get("endOffset")}])
+    return found[0] if found else None
+
+
+def _choice(value: Mapping[str, Any], kind: str) -> str | None:
+    """Return what a result says: its labels, choices, rating, number, date or written text."""
+    for key in (kind, kind.casefold(), "choices", "labels", "taxonomy", "rating", "number"):
+        given = value.get(key)
+        if key == "taxonomy" and isinstance(given, list):
+            given = [" / ".join(map(str, path)) if isinstance(path, list) else path
+                     for path in given]  # fmt: skip
+        if (cell := cell_of(given)) is not None:
+            return cell
+    return cell_of(value.get("text")) if kind == "textarea" else None
+
+
+def label_studio_min(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of Label Studio's JSON-MIN: a row for each annotation."""
+    if not all("annotation_id" in item and "lead_time" in item for item in items):
+        return None
+
+    def prepare(item: Item, tally: Tally) -> Iterator[Item]:
+        own = {title: _of_cell(value) for title, value in item.items()}
+        if (person := cell_of(own.get("annotator"))) is not None:
+            tally.meet(person)
+        yield own
+
+    return _record_reader(items, hidden=_STUDIO_OWN, prepare=prepare)
+
+
+def _of_cell(value: object) -> object:
+    """Return the value of a cell of JSON-MIN or CSV: choices alone, a list's JSON as the list."""
+    if isinstance(value, str) and value.startswith(("[{", '{"choices"', '["')):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, dict) and isinstance(value.get("choices"), list):
+        return value["choices"]
+    if isinstance(value, list) and value and all(
+        isinstance(own, dict) and len(own) == 1 for own in value
+    ):  # fmt: skip
+        inner = [next(iter(own.values())) for own in value]
+        return inner if all(not isinstance(own, dict | list) for own in inner) else value
+    return value
+
+
+# --- Prodigy
+
+_PRODIGY_OWN = ("tokens", "options", "answer", "accept", "relations", "arcs", "config", "head")
+
+
+def prodigy(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of Prodigy's JSONL: answers, spans, and the options that were accepted."""
+    answers = {"accept", *_REJECTED}
+    known = ("_task_hash", "_input_hash", "_view_id", "_session_id", "_annotator_id", "options")
+    if not all(str(item.get("answer")) in answers and any(k in item for k in (*known, "spans"))
+               for item in items):  # fmt: skip
+        return None
+
+    def prepare(item: Item, tally: Tally) -> Iterator[Item]:
+        answer = item.get("answer")
+        if answer != "accept":
+            kind = _REJECTED.get(str(answer), "unanswered")
+            tally.leave_out(f"{kind} example")
+            return
+        own = {key: value for key, value in item.items() if key != "tokens"}
+        options, accepted = item.get("options"), item.get("accept")
+        if isinstance(options, list) and isinstance(accepted, list):
+            own["label"] = [_option(options, choice) for choice in accepted]
+        if (person := cell_of(item.get("_annotator_id") or item.get("_session_id"))) is not None:
+            tally.meet(person)
+            own["annotator"] = person
+        yield own
+
+    return _record_reader(items, hidden=_PRODIGY_OWN, prepare=prepare)
+
+
+def _option(options: Sequence[Any], choice: object) -> object:
+    """Return the ID of an option; its text if the ID is a number."""
+    if isinstance(choice, str) and not choice.isdigit():
+        return choice
+    texts = (
+        own.get("text") for own in options if isinstance(own, dict) and own.get("id") == choice
+    )
+    return next((text for text in texts if isinstance(text, str) and text), choice)
+
+
+# --- doccano
+
+
+def doccano(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of doccano's JSONL: labels of places or of texts, entities, comments."""
+    if not all("id" in item and isinstance(item.get("text", item.get("data")), str)
+               and any(isinstance(item.get(k), list) for k in ("label", "labels", "entities"))
+               for item in items):  # fmt: skip
+        return None
+    own = ("id", "Comments", "comments", "relations", "annotation_approver", "meta")
+    return _record_reader(items, hidden=own)
+
+
+# --- Argilla
+
+_ARGILLA_OWN = (
+    *("id", "_server_id", "vectors", "tokens", "metrics", "event_timestamp", "explanation"),
+    *("prediction_agent", "annotation_agent", "multi_label", "external_id", "inserted_at"),
+    "updated_at",
+)
+
+
+def argilla(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of Argilla's records: those of version 2, of feedback, and of version 1."""
+    if all(isinstance(item.get("fields"), dict) and "responses" in item for item in items):
+        prepare = _of_argilla_2
+    elif all({"annotation", "prediction"} <= item.keys() and "status" in item for item in items):
+        prepare = _of_argilla_1
+    elif all(any(key.endswith((".responses", "-suggestion")) for key in item) for item in items):
+        prepare = _of_argilla_rows
+    else:
+        return None
+    return _record_reader(items, hidden=_ARGILLA_OWN, prepare=prepare)
+
+
+def _of_argilla_2(item: Item, tally: Tally) -> Iterator[Item]:
+    responses = item.get("responses")
+    people: dict[str, Row] = {}
+    for title, value in responses.items() if isinstance(responses, dict) else ():
+        for own in value if isinstance(value, list) else ():
+            if isinstance(own, dict):
+                _respond(people, str(own.get("user_id") or ""), title, own, tally)
+    for own in responses if isinstance(responses, list) else ():  # of feedback: a list of people
+        values = own.get("values") if isinstance(own, dict) else None
+        for title, value in values.items() if isinstance(values, dict) else ():
+            answer = value if isinstance(value, dict) else {"value": value}
+            status = {"status": own.get("status")}
+            _respond(people, str(own.get("user_id") or ""), title, {**status, **answer}, tally)
+    fields = item.get("fields")
+    more = {key: item[key] for key in ("metadata",) if key in item}
+    base = {**(fields if isinstance(fields, dict) else {}), **more}
+    yield from _for_each_person(base, people, item, tally)
+
+
+def _of_argilla_rows(item: Item, tally: Tally) -> Iterator[Item]:
+    """The records of a table of Argilla's: "label.responses", or "label" beside suggestions."""
+    people: dict[str, Row] = {}
+    base: Row = {}
+    for key, value in item.items():
+        title = key.removesuffix(".responses")
+        if title != key:
+            users = item.get(f"{key}.users")
+            states = item.get(f"{key}.status")
+            for i, own in enumerate(value if isinstance(value, list) else ()):
+                person = cell_of(users[i]) if isinstance(users, list) and i < len(users) else ""
+                state = states[i] if isinstance(states, list) and i < len(states) else None
+                _respond(people, person or str(i), title, {"value": own, "status": state}, tally)
+        elif f"{key}-suggestion" in item and isinstance(value, list):
+            for own in value:
+                if isinstance(own, dict):
+                    _respond(people, str(own.get("user_id") or ""), key, own, tally)
+        elif ".responses." in key:
+            continue
+        elif key.endswith("suggestion") or ".suggestion." in key or "-suggestion-" in key:
+            is_one = key.endswith("suggestion") and value is not None
+            tally.leave_out("suggestion of a model", "suggestions of a model", int(is_one))
+        else:
+            base[key] = value
+    yield from _for_each_person(base, people, item, tally)
+
+
+def _respond(
+    people: dict[str, Row], person: str, title: str, answer: Mapping[str, Any], tally: Tally
+) -> None:
+    state = str(answer.get("status") or "submitted")
+    if state in {"discarded", "draft"}:
+        tally.leave_out(f"{state} response")
+    else:
+        people.setdefault(person, {})[title] = answer.get("value")
+
+
+def _for_each_person(
+    base: Item, people: Mapping[str, Row], item: Item, tally: Tally
+) -> Iterator[Item]:
+    suggestions = item.get("suggestions")
+    n = len(suggestions) if isinstance(suggestions, list | dict) else 0
+    tally.leave_out("suggestion of a model", "suggestions of a model", n)
+    if str(item.get("status") or "").casefold() == "discarded":
+        tally.leave_out("discarded record")
+        return
+    tally.share(len(people))
+    for person, labels in people.items():
+        yield {**base, **labels, **({"annotator": person} if len(people) > 1 else {})}
+    if not people:
+        yield base
+
+
+def _of_argilla_1(item: Item, tally: Tally) -> Iterator[Item]:
+    if str(item.get("status") or "").casefold() == "discarded":
+        tally.leave_out("discarded record")
+        return
+    tally.leave_out(
+        "prediction of a model", "predictions of a model", int(bool(item["prediction"]))
+    )
+    hidden = {"prediction", "annotation", "status", "inputs"}
+    base = {key: value for key, value in item.items() if key not in hidden}
+    if not _is_text(item.get("text")) and isinstance(item.get("inputs"), dict):
+        base |= item["inputs"]
+    yield {**base, "label": item.get("annotation")}
+
+
+# --- Files of no known tool
+
+_TAGS = ("ner_tags", "ner", "tags", "labels", "bio", "pos_tags", "upos", "pos")
+
+
+def marked_texts(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of texts with a list of places, whoever wrote them."""
+
+    def prepare(item: Item, _: Tally) -> Iterator[Item]:
+        cats = item.get("cats")  # spaCy's: {"POSITIVE": 1.0, "NEGATIVE": 0.0}
+        if isinstance(cats, dict) and all(isinstance(n, int | float) for n in cats.values()):
+            item = {**item, "cats": [title for title, n in cats.items() if n >= 0.5]}
+        yield item
+
+    return _record_reader(items, prepare=prepare, needs_marks=True)
+
+
+def tagged_tokens(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of sentences that are lists of tokens, with a tag for each."""
+    title = next((key for key in ("tokens", "words", "token") if _has_lists(items, key)), "")
+    if not title or any(_is_text(item.get(key)) for item in items for key in ("text", "sentence")):
+        return None
+    titles = [
+        key
+        for key in dict.fromkeys(key for item in items for key in item)
+        if key != title and all(_are_parallel(item, title, key) for item in items)
+    ]
+    chosen = next((key for key in _TAGS if key in titles), next(iter(titles), ""))
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        tokens = item.get(title)
+        if not isinstance(tokens, list) or not all(isinstance(own, str) for own in tokens):
+            tally.leave_out(*_NO_TEXT)
+            return
+        for key in titles:
+            if key != chosen:
+                tally.name(key)
+        tags = item.get(chosen) if chosen and _are_parallel(item, title, chosen) else []
+        others = _others(item, [title, *titles], (), tally)
+        yield from rows_of(tagged(tokens, [str(own) for own in tags or []], others),
+                           is_marked=bool(chosen))  # fmt: skip
+
+    return read
+
+
+def _has_lists(items: Sequence[Item], key: str) -> bool:
+    return all(
+        isinstance(own := item.get(key), list) and own and all(isinstance(t, str) for t in own)
+        for item in items
+    )
+
+
+def _are_parallel(item: Item, title: str, key: str) -> bool:
+    tokens, tags = item.get(title), item.get(key)
+    return (
+        isinstance(tokens, list)
+        and isinstance(tags, list)
+        and len(tokens) == len(tags)
+        and all(isinstance(tag, str | int) for tag in tags)
+    )
+
+
+_OUTSIDE = {"O", "0", "_", "-", "", "None"}
+
+
+def tagged(
+    tokens: Sequence[str],
+    tags: Sequence[str],
+    cells: Mapping[str, Any],
+    places: Sequence[tuple[int, int]] | None = None,
+    text: str | None = None,
+) -> Record:
+    """Return a sentence of tokens with the stretches that their tags mark.
+
+    Args:
+        tokens: the tokens, joined with spaces unless their places in a text are given.
+        tags: a tag for each: of stretches ("B-PER", "I-PER", "O", also "S-", "E-", "U-", "L-"), or
+            of single tokens.
+        cells: cells of all rows.
+        places: the place of each token in `text`.
+        text: the sentence.
+    """
+    if places is None or text is None:
+        ends, end = [], -1
+        for token in tokens:
+            end += 1 + len(token)
+            ends.append(end)
+        places = [(end - len(t), end) for t, end in zip(tokens, ends, strict=True)]
+        text = " ".join(tokens)
+    stretches: list[tuple[int, int, str]] = []
+    inside = ""
+    for tag, (start, end) in zip(tags, places, strict=False):
+        first, dash, kind = tag.partition("-")
+        is_stretch = bool(dash) and first in set("BIESLUM") and bool(kind)
+        if tag in _OUTSIDE:
+            inside = ""
+            continue
+        label = kind if is_stretch else tag
+        if is_stretch and first in set("IELM") and inside == label:
+            stretches[-1] = (stretches[-1][0], end, label)
+        else:
+            stretches.append((start, end, label))
+        inside = label if is_stretch and first in set("BIM") else ""
+    marks = [Mark(a, b, label, text[a:b]) for a, b, label in stretches if a < b]
+    return Record(text, marks, cells)
+
+
+def nested_texts(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of objects whose texts lie in objects within them."""
+    if any(
+        kind_of([_string(item.get(title)) for item in items]) == "text"
+        for title in dict.fromkeys(title for item in items for title in item)
+    ):
+        return None
+    cells = [dict(flat(item)) for item in items]
+    deep = {t for item in cells for t, v in item.items() if "." in t and _is_text(v)}
+    if not any(kind_of([_string(item.get(t)) for item in cells]) == "text" for t in deep):
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        row = _others(dict(flat(item)), (), (), tally)
+        if row:
+            yield row
+        else:
+            tally.leave_out(*_NO_TEXT)
+
+    return read
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) else None

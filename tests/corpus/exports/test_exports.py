@@ -1,0 +1,494 @@
+"""What other tools write: their texts, marked words and labels; what is left out is counted."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.exports.reading import EXPORTS
+from contextlens.corpus.readers import Table, read, to_corpus
+from contextlens.corpus.targets import guess_marks, label_columns, targets_of
+from tests.support.workbooks import zipped
+
+MAX = 20_000_000
+BANKS = ["The bank shut at noon", "🎉 We sat on the bank of the Oder", "No word is marked here"]
+
+
+def jsonl(*items: object) -> bytes:
+    return "\n".join(json.dumps(item) for item in items).encode()
+
+
+def place(given: str, label: str, **more: object) -> dict[str, object]:
+    start = given.index("bank")
+    return {"start": start, "end": start + 4, "label": label, **more}
+
+
+def task(text: str, *annotations: Mapping[str, Any], **more: object) -> dict[str, object]:
+    own = [{"was_cancelled": False, "completed_by": 1, **given} for given in annotations]
+    return {"id": 7, "data": {"text": text, "meta": {"source": "web"}}, "annotations": own, **more}
+
+
+def result(text: str, label: str) -> dict[str, object]:
+    value = {"start": text.index("bank"), "end": text.index("bank") + 4, "text": "bank",
+             "labels": [label]}  # fmt: skip
+    return {"id": "a", "type": "labels", "from_name": "sense", "to_name": "text", "value": value}
+
+
+def choice(name: str, *chosen: str) -> dict[str, object]:
+    return {"id": "b", "type": "choices", "from_name": name, "value": {"choices": list(chosen)}}
+
+
+STUDIO = [
+    task(BANKS[0], {"result": [result(BANKS[0], "money"), choice("mood", "sad")]},
+         predictions=[{"result": []}]),
+    task(BANKS[1], {"result": [result(BANKS[1], "river")]}, {"was_cancelled": True, "result": []}),
+    task(BANKS[2], {"result": [{"type": "relation", "from_id": "a"}]}),
+    task("A text that was skipped", {"was_cancelled": True, "result": []}),
+]  # fmt: skip
+STUDIO_CSV = (
+    "text,id,sense,mood,annotator,annotation_id,created_at,lead_time\n"
+    '"The bank, it shut",1,"[{""start"":4,""end"":8,""text"":""bank"",""labels"":[""money""]}]",'
+    'sad,1,3,x,2.0\n"We sat on the bank",2,"[{""start"":14,""end"":18,""text"":""bank"",'
+    '""labels"":[""river""]}]","{""choices"": [""good"", ""calm""]}",1,4,x,1.0\n'
+)
+ANSWERED = {"_input_hash": 1, "_task_hash": 2, "answer": "accept"}
+SQUAD = {
+    "version": "1.1",
+    "data": [{"title": "Rivers", "paragraphs": [{"context": "The Oder is a river.", "qas": [
+        {"question": "What is the Oder?", "answers": [{"text": "a river", "answer_start": 12},
+                                                      {"text": "river", "answer_start": 14}]},
+        {"question": "Where is it?", "answers": []}]}]}],
+}  # fmt: skip
+ARGILLA = [
+    {"id": "a", "fields": {"text": BANKS[0]}, "suggestions": {"sense": {"value": "x"}},
+     "responses": {"sense": [{"value": "money", "user_id": "u1", "status": "submitted"},
+                             {"value": "river", "user_id": "u2", "status": "submitted"}]}},
+    {"id": "b", "fields": {"text": BANKS[1]}, "suggestions": {},
+     "responses": {"sense": [{"value": "river", "user_id": "u1", "status": "discarded"}]}},
+]  # fmt: skip
+TELEGRAM = {"name": "x", "type": "personal_chat", "id": 1, "messages": [
+    {"type": "message", "date": "2024", "from": "Ann", "text": ["See ", {"text": "the bank"}]},
+    {"type": "message", "date": "2024", "from": "Bob", "text": "I did"},
+    {"type": "service", "date": "2024", "actor": "Bob", "text": ""},
+    {"type": "message", "date": "2024", "from": "Bob", "photo": "x", "text": ""}]}  # fmt: skip
+CONLL = "-DOCSTART- -X- O\n\nNew NNP B-LOC\nYork NNP I-LOC\nis VBZ O\nbig JJ O\n\nAnn NNP B-PER\n"
+CONLLU = (
+    "# text = I don't swim, now.\n1\tI\tI\tPRON\tP\t_\t4\tnsubj\t_\t_\n"
+    "2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdo\tdo\tAUX\t_\t_\t_\t_\t_\t_\n"
+    "3\tn't\tnot\tPART\t_\t_\t_\t_\t_\t_\n4\tswim\tswim\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    "5\t,\t,\tPUNCT\t_\t_\t_\t_\t_\t_\n5.1\tx\tx\tVERB\t_\t_\t_\t_\t_\t_\n"
+    "6\tnow\tnow\tADV\t_\t_\t_\t_\t_\tSpaceAfter=No\n7\t.\t.\tPUNCT\t_\t_\t_\t_\t_\t_\n\n"
+)
+SRT = (
+    "\ufeff1\r\n00:00:01,000 --> 00:00:02,500\r\nWhere did you put the key?\r\n\r\n2\r\n"
+    "00:00:02,000 --> 00:00:03,500\r\n<i>I left it on the bank</i>\r\nof the river.\r\n\r\n3\r\n"
+    "00:00:04,000 --> 00:00:05,500\r\n- Hurry up!\r\n- I am coming\r\nat once.\r\n\r\n"
+)
+VTT = (
+    "WEBVTT Kind: captions\n\nNOTE by me\nand you\n\nintro\n00:01.000 --> 00:02.000 align:start\n"
+    "<v Ann>Hello <b>you</b>\nall\n\n00:03.000 --> 00:04.000\n\n"
+)
+WHATSAPP = (
+    "12/31/23, 11:59\u202fPM - Messages and calls are encrypted.\n"
+    "12/31/23, 11:59\u202fPM - Ann: Happy new year!\nand a good one: to all\n"
+    "1/1/24, 12:01\u202fAM - Bob: Same to you\n1/1/24, 12:02\u202fAM - Bob: <Media omitted>\n"
+)
+IPHONE = (
+    "[31.12.23, 23:59:01] Ann: Guten Abend\n\nan alle\n[31.12.23, 23:59:05] ~ Bob Y: Auch so\n"
+    "\u200e[31.12.23, 23:59:09] Bob Y: \u200eBild weggelassen\n"
+)
+ANN = (
+    "T1\tMONEY 22 26\tbank\nT2\tANIMAL 4 10\tpython\nR1\tx Arg1:T1 Arg2:T2\nT3\tX 0 3;5 7\tThe y\n"
+)
+BRAT = {"d/a.txt": b"The python slept.\r\nOur bank shut.\r\nNo more.\r\n",
+        "d/a.ann": ANN.encode(), "d/visual.conf": b"x"}  # fmt: skip
+IMDB = {f"aclImdb/{split}/{label}/{i}.txt": f"A {label} film, number {i} of {split}.".encode()
+        for split in ("train", "test") for label in ("pos", "neg") for i in range(2)}  # fmt: skip
+NEWS = {
+    f"20news-bydate-{split}/{label}/4{i}": f"On {label} no. {i}\n\nü {split}".encode("latin-1")
+    for split in ("train", "test")
+    for label in ("sci.space", "rec.autos")
+    for i in range(2)
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, and what is right for it.
+
+    Attributes:
+        kind: the reader.
+        name, content: the file.
+        texts: of all rows.
+        words: the marked words.
+        labels: the columns of labels, with their cells.
+        notes: parts of the notes.
+    """
+
+    kind: str
+    name: str
+    content: bytes
+    texts: Sequence[str]
+    words: Sequence[str] = ()
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+
+MARKED = {"texts": BANKS, "words": ["bank", "bank"], "labels": {"label": ["money", "river", None]}}
+CASES = [
+    Case("label_studio", "tasks.json", json.dumps(STUDIO, indent=1).encode(), BANKS,
+         ["bank", "bank"],
+         {"label": ["money", "river", None], "mood": ["sad", None, None]},
+         ["2 cancelled annotations were left out", "1 text with no other annotation was left out",
+          "1 prediction of a model was left out", "1 result of the kind “relation” was left out"]),
+    Case("label_studio", "people.json",
+         jsonl([task(BANKS[0],
+                     {"result": [choice("mood", "sad")], "completed_by": {"email": "a@b"}},
+                     {"result": [choice("mood", "glad", "calm")], "completed_by": 2})]),
+         [BANKS[0]] * 2, (), {"mood": ["sad", "glad,calm"], "annotator": ["a@b", "2"]},
+         ["1 text has several annotators: each annotation is a row of its own"]),
+    Case("label_studio_min", "min.json", jsonl([{
+        "text": BANKS[0], "id": 1, "sense": [place(BANKS[0], "money", text="bank")], "mood": "sad",
+        "annotator": 1, "annotation_id": 2, "lead_time": 3.1}]),
+        [BANKS[0]], ["bank"], {"label": ["money"], "mood": ["sad"]}, ["“annotation_id”"]),
+    Case("label_studio_min", "min.csv", STUDIO_CSV.encode(),
+         ["The bank, it shut", "We sat on the bank"], ["bank", "bank"],
+         {"label": ["money", "river"], "mood": ["sad", "good,calm"]}, ["“lead_time”"]),
+    Case("prodigy", "spans.jsonl", jsonl(
+        {"text": BANKS[0], "spans": [place(BANKS[0], "money")], "tokens": [], **ANSWERED},
+        {"text": BANKS[1], "spans": [place(BANKS[1], "river")], **ANSWERED},
+        {"text": BANKS[2], "spans": [], **ANSWERED},
+        {"text": "Wrong", "spans": [], **ANSWERED, "answer": "reject"},
+        {"text": "Odd", "spans": [], **ANSWERED, "answer": "ignore"}),
+        notes=["1 rejected example was left out", "1 ignored example was left out"], **MARKED),
+    Case("prodigy", "choices.jsonl", jsonl(
+        {"text": BANKS[0], "options": [{"id": "M", "text": "Money"}], "accept": ["M"],
+         "_annotator_id": "ann", **ANSWERED},
+        {"text": BANKS[1], "options": [{"id": 2, "text": "River"}], "accept": [2],
+         "_annotator_id": "bob", **ANSWERED}),
+        BANKS[:2], (), {"label": ["M", "River"], "annotator": ["ann", "bob"]},
+        ["2 people annotated"]),
+    Case("doccano", "all.jsonl", jsonl(
+        {"id": 1, "text": BANKS[0], "label": [[4, 8, "money"]], "Comments": ["x"]},
+        {"id": 2, "text": BANKS[1], "label": [[16, 20, "river"]], "Comments": []},
+        {"id": 3, "text": BANKS[2], "label": []}), notes=["“id”, “Comments”"], **MARKED),
+    Case("doccano", "texts.jsonl", jsonl(
+        {"id": 1, "text": BANKS[0], "label": ["sad"]},
+        {"id": 2, "text": BANKS[1], "label": ["glad", "calm"]}),
+        BANKS[:2], (), {"label": ["sad", "glad,calm"]}),
+    Case("doccano", "entities.jsonl", jsonl(
+        {"id": 1, "text": BANKS[0], "relations": [], "entities": [
+            {"id": 5, "label": "money", "start_offset": 4, "end_offset": 8}]}),
+        [BANKS[0]], ["bank"], {"label": ["money"]}),
+    Case("argilla", "records.json", json.dumps(ARGILLA).encode(), [BANKS[0]] * 2 + [BANKS[1]], (),
+         {"sense": ["money", "river", None], "annotator": ["u1", "u2", None]},
+         ["1 discarded response was left out", "1 suggestion of a model was left out",
+          "1 text has several annotators"]),
+    Case("argilla", "old.jsonl", jsonl(
+        {"text": BANKS[0], "prediction": [["a", 0.4]], "annotation": "money", "status": "Default"},
+        {"text": BANKS[1], "prediction": None, "annotation": None, "status": "Discarded"}),
+        [BANKS[0]], (), {"label": ["money"]},
+        ["1 prediction of a model was left out", "1 discarded record was left out"]),
+    Case("marked_texts", "spacy.json", json.dumps(
+        [[BANKS[0], {"entities": [[4, 8, "money"]]}], [BANKS[1], {"entities": [[16, 20, "river"]]}]]
+    ).encode(), BANKS[:2], ["bank", "bank"], {"label": ["money", "river"]}),
+    Case("marked_texts", "google.jsonl", jsonl(
+        {"annotations": [{"text_extraction": {"text_segment": {"start_offset": 4, "end_offset": 8}},
+                          "display_name": "money"}], "text_snippet": {"content": BANKS[0]}}),
+        [BANKS[0]], ["bank"], {"label": ["money"]}),
+    Case("marked_texts", "dataturks.json", jsonl(
+        *({"content": text, "annotation": [{"label": ["money"], "points": [
+            {"start": text.index("bank"), "end": text.index("bank") + 3, "text": "bank"}]}]}
+          for text in ("The bank shut", "A bank shut", "Our bank shut"))),
+        ["The bank shut", "A bank shut", "Our bank shut"], ["bank"] * 3, {"label": ["money"] * 3}),
+    Case("tagged_tokens", "ner.jsonl", jsonl(
+        {"id": "0", "tokens": ["New", "York", "is", "big"], "pos_tags": [1, 1, 2, 3],
+         "ner_tags": ["B-LOC", "I-LOC", "O", "O"]}),
+        ["New York is big"], ["New York"], {"label": ["LOC"]}, ["“pos_tags”"]),
+    Case("nested_texts", "nested.jsonl", jsonl(
+        {"id": 1, "doc": {"body": "The bank shut at noon", "about": {"mood": "sad"}}},
+        {"id": 2, "doc": {"body": "We sat on the bank of it", "about": {"mood": "glad"}}}),
+        ["The bank shut at noon", "We sat on the bank of it"]),
+    Case("questions", "dev.json", json.dumps(SQUAD).encode(), ["What is the Oder?", "Where is it?"],
+         notes=["1 further answer was left out"]),
+    Case("chat_messages", "result.json", json.dumps(TELEGRAM).encode(), ["See the bank", "I did"],
+         (), {"author": ["Ann", "Bob"]},
+         ["1 notice of the app was left out", "1 message without a text was left out"]),
+    Case("subtitles", "film.srt", SRT.encode(),
+         ["Where did you put the key?", "I left it on the bank of the river.", "Hurry up!",
+          "I am coming at once."], notes=["1 style of a line was left out", "“times”"]),
+    Case("subtitles", "film.vtt", VTT.encode(), ["Hello you all"],
+         notes=["1 note or style was left out", "1 cue without a text was left out"]),
+    Case("conll", "a.conll", CONLL.encode(), ["New York is big", "Ann"], ["New York", "Ann"],
+         {"label": ["LOC", "PER"]}, ["1 line between documents was left out", "“column 2”"]),
+    Case("conll", "a.txt", re.sub(" [NVJ][A-Z]+", "", CONLL).encode(),
+         ["New York is big", "Ann"], ["New York", "Ann"], {"label": ["LOC", "PER"]}),
+    Case("conllu", "a.conllu", CONLLU.encode(), ["I don't swim, now."] * 4,
+         ["I", "don't", "swim", "now"], {"label": ["PRON", "AUX+PART", "VERB", "ADV"]},
+         ["1 empty node or broken line was left out"]),
+    Case("written_chat", "chat.txt", WHATSAPP.encode(),
+         ["Happy new year!\nand a good one: to all", "Same to you"], (), {"author": ["Ann", "Bob"]},
+         ["1 notice of the app was left out", "1 message without a text was left out"]),
+    Case("written_chat", "iphone.txt", IPHONE.encode(), ["Guten Abend\n\nan alle", "Auch so"], (),
+         {"author": ["Ann", "Bob Y"]}, ["1 message without a text was left out"]),
+    Case("brat", "docs.zip", zipped(BRAT), ["The python slept.", "Our bank shut.", "No more."],
+         ["python", "bank"], {"label": ["ANIMAL", "MONEY", None]},
+         ["1 relation was left out", "1 mark in several pieces was left out", "“d/visual.conf”",
+          "Places count characters, each line break of two as one"]),
+    Case("folder", "aclImdb.zip", zipped({**IMDB, "aclImdb/README": b"x"}),
+         [text.decode() for text in IMDB.values()], (),
+         {"label": ["pos", "pos", "neg", "neg"] * 2, "split": ["train"] * 4 + ["test"] * 4},
+         ["1 file beside the texts was left out", "“aclImdb/README”"]),
+    Case("folder", "news.zip", zipped(NEWS), [t.decode("latin-1") for t in NEWS.values()], (),
+         {"label": (["sci.space"] * 2 + ["rec.autos"] * 2) * 2,
+          "split": ["train"] * 4 + ["test"] * 4}, ["8 files were read as Latin-1"]),
+]  # fmt: skip
+
+
+def marked_words(table: Table) -> list[str]:
+    """The word that each row marks, by the guessed columns."""
+    (marks,) = guess_marks(table, table.text_column)
+    if not marks:
+        return []
+    texts = table.columns[table.text_column]
+    spans = targets_of(table.columns, texts, marks).spans
+    return [(t or "").strip()[slice(*s)] for t, s in zip(texts, spans, strict=True) if s]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.name}")
+def test_the_texts_marks_and_labels_of_a_tool_are_read(case: Case) -> None:
+    table = read(case.name, case.content, max_bytes=MAX)
+    assert table.export == EXPORTS[case.kind].tool
+    assert list(table.columns[table.text_column]) == list(case.texts)
+    assert marked_words(table) == list(case.words)
+    labels = label_columns(table)
+    for title, cells in case.labels.items():
+        assert list(table.columns[title]) == list(cells)
+        assert title in labels
+    assert "word" not in labels
+    for part in case.notes:
+        assert any(part in note for note in table.notes), (part, table.notes)
+    assert not any(cell.startswith(("{", "[")) for cells in table.columns.values()
+                   for cell in cells if cell)  # fmt: skip
+
+
+def test_every_reader_has_a_case() -> None:
+    assert {case.kind for case in CASES} == set(EXPORTS)
+
+
+@pytest.mark.parametrize("case", [own for own in CASES if not own.name.endswith("zip")],
+                         ids=lambda case: case.name)  # fmt: skip
+def test_the_guess_of_a_tool_can_be_refused(case: Case) -> None:
+    table = read(case.name, case.content, max_bytes=MAX)
+    assert not table.is_clear  # the page shows its first rows before it uses it
+    plain = read(table.name, table.content, max_bytes=MAX, form="plain")
+    assert plain.export == ""
+
+
+def test_lists_in_parquet_are_read_as_in_json() -> None:
+    stream = io.BytesIO()
+    spans = [[place(BANKS[0], "money")], [place(BANKS[1], "river")]]
+    pd.DataFrame({"text": BANKS[:2], "spans": spans}).to_parquet(stream)
+    table = read("a.parquet", stream.getvalue(), max_bytes=MAX)
+    assert marked_words(table) == ["bank", "bank"]
+    assert table.columns["label"] == ("money", "river")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("poem.txt", b"12 to 13, I went on\nand on: to town\n\nI came - back\n"),
+        ("a.txt", b"The - O\nbank O\nshut O\n"),
+        ("labels.jsonl", jsonl({"text": "The bank shut at noon", "labels": ["a", "b"]})),
+        ("boxes.jsonl", jsonl({"text": "The bank shut at noon", "scores": [1, 2], "n": {"a": 1}})),
+        ("tables.zip", zipped({"train/text.csv": b"a", "test/text.csv": b"b"})),
+        ("lists.zip", zipped({f"{s}/{n}.txt": b"a" for s in ("train", "test") for n in "xy"})),
+    ],
+)
+def test_other_files_are_none_of_a_tool(name: str, content: bytes) -> None:
+    try:
+        table = read(name, content, max_bytes=MAX)
+    except CorpusError as exc:
+        assert "one can be read at a time" in str(exc)  # noqa: PT017
+    else:
+        assert table.export == ""
+
+
+def test_a_file_of_which_nothing_is_left_says_why() -> None:
+    given = jsonl({"text": "Wrong", "spans": [], **ANSWERED, "answer": "reject"})
+    with pytest.raises(CorpusError, match=r"holds no text to read\. 1 rejected example was"):
+        read("a.jsonl", given, max_bytes=MAX)
+
+
+# --- Any file of these kinds
+
+WORDS = st.sampled_from(["bank", "A bank shut", "🎉 Our é\r\nshut", "", " ", "O", "B-X", "accept"])
+KEYS = st.sampled_from([
+    *("data", "text", "annotations", "result", "value", "start", "end", "labels", "label", "type"),
+    *("choices", "was_cancelled", "annotation_id", "lead_time", "answer", "spans", "options"),
+    *("_task_hash", "id", "entities", "fields", "responses", "status", "tokens", "ner_tags"),
+    "cats",
+    *("annotation", "prediction", "paragraphs", "context", "qas", "question", "answers"),
+    *("date", "from", "label.responses", "label.responses.users", "label-suggestion", "offset"),
+    *("length", "messages", "accept"),
+])  # fmt: skip
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 30) | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+def objects(case: Case) -> Any:
+    """The value of a file of JSON, or those of its lines."""
+    text = case.content.decode()
+    try:
+        return json.loads(text)
+    except ValueError:
+        return list(map(json.loads, text.split("\n")))
+
+
+@st.composite
+def bent(draw: Any) -> list[Any]:
+    """The objects of a case with some values replaced by any others."""
+    case = draw(st.sampled_from([own for own in CASES if own.name.endswith(("json", "jsonl"))]))
+    items = objects(case)
+    items = items if isinstance(items, list) else [items]
+    holder: Any = items
+    for _ in range(draw(st.integers(1, 6))):
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        if not keys:
+            break
+        key = draw(st.sampled_from(keys))
+        if isinstance(holder[key], dict | list) and draw(st.integers(0, 3)):
+            holder = holder[key]
+        else:
+            holder[key] = draw(VALUES)
+            holder = items
+    return items
+
+
+LINES = st.lists(
+    st.sampled_from([*SRT.splitlines(), *VTT.splitlines(), *CONLL.splitlines(), "", "\u200e",
+                     *CONLLU.splitlines(), *WHATSAPP.splitlines(), *IPHONE.splitlines(), "# O",
+                     "2-1\tx\tx\tX", "1\t\t\tX", "a\tb\tc\td", "00:01.000 --> 00:02.000"]),
+    max_size=12,
+).map(lambda lines: "\n".join(lines).encode())  # fmt: skip
+ZIPS = st.dictionaries(
+    st.sampled_from(["a.txt", "a.ann", "d/b.txt", "d/b.ann", "e/c.txt", "e/f/g.txt", "e/f/h"]),
+    st.sampled_from([*BRAT.values(), b"", b"\0\0", b"\xff\xfe", b"T1\tX 5 2\ta\nT2\tX 1 900\t\nT"]),
+    min_size=1, max_size=6,
+).map(zipped)  # fmt: skip
+FILES = st.one_of(
+    st.tuples(st.sampled_from([".json", ".txt"]), (bent() | st.lists(st.dictionaries(KEYS, VALUES),
+              max_size=4)).map(lambda items: json.dumps(items).encode())),
+    st.tuples(st.just(".jsonl"), (bent() | st.lists(st.dictionaries(KEYS, VALUES), max_size=4)).map(
+              lambda items: jsonl(*items))),
+    st.tuples(st.sampled_from([".srt", ".vtt", ".conll", ".conllu", ".iob", ".txt", ".tsv"]),
+              LINES | st.binary(max_size=60)),
+    st.tuples(st.just(".zip"), ZIPS),
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(FILES)
+def test_any_file_of_these_kinds_is_a_corpus_or_one_sentence(file: tuple[str, bytes]) -> None:
+    ending, content = file
+    try:
+        table = read(f"a{ending}", content, max_bytes=1_000_000)
+        corpus = to_corpus(table, table.text_column, label_columns(table))
+        words = marked_words(table)
+    except CorpusError as exc:
+        assert str(exc).isprintable()  # noqa: PT017
+        assert str(exc).rstrip().endswith(".")  # noqa: PT017
+        return
+    assert {len(cells) for cells in table.columns.values()} == {table.n_rows}
+    assert all(text.strip() for text in corpus.texts)
+    assert all(words)
+    for text in (*table.notes, *table.left_out, *corpus.notes):
+        assert text.encode().decode().endswith(".")
+        assert len(text) < 3_000
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(["accept", "reject", "ignore"]), min_size=1, max_size=9))
+def test_nothing_vanishes_uncounted(answers: list[str]) -> None:
+    items = [{"text": f"Our bank {i}", "spans": [], **ANSWERED, "answer": answer}
+             for i, answer in enumerate(answers)]  # fmt: skip
+    try:
+        table = read("a.jsonl", jsonl(*items), max_bytes=MAX)
+        n_rows, notes = table.n_rows, " ".join(table.notes)
+    except CorpusError as exc:
+        n_rows, notes = 0, str(exc)
+    counted = [int(n) for n in re.findall(r"(\d+) (?:rejected|ignored) example", notes)]
+    assert n_rows + sum(counted) == len(answers)
+
+
+# --- 100,000 rows of each kind
+
+
+def many(kind: str, n: int) -> tuple[str, bytes]:
+    """A file with so many texts."""
+    text = "We sat on the bank of river {0}"
+    if kind == "folder":
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for i in range(n):
+                archive.writestr(f"d/{i % 7}/{i}.txt", text.format(i))
+        return "a.zip", stream.getvalue()
+    if kind == "brat":
+        lines = [text.format(i) for i in range(n)]
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line) + 1)
+        ann = [f"T{i}\tX {a + 14} {a + 18}\tbank" for i, a in enumerate(starts[:-1])]
+        files = {"a.txt": "\n".join(lines), "a.ann": "\n".join(ann)}
+        return "a.zip", zipped({path: written.encode() for path, written in files.items()})
+    if kind == "subtitles":
+        cue = "{0}\n00:00:01,000 --> 00:00:02,000\n" + text + "\n"
+        return "a.srt", "\n".join(cue.format(i) for i in range(n)).encode()
+    if kind == "written_chat":
+        lines = [f"1/1/24, 10:00 - Ann: {text.format(i)}" for i in range(n)]
+        return "a.txt", "\n".join(lines).encode()
+    if kind == "conll":
+        return "a.conll", "\n\n".join(f"We O\nsat O\nbank B-X\n{i} O" for i in range(n)).encode()
+    if kind == "conllu":
+        lines = [f"1\tbank\tbank\tNOUN\n2\t{i}\t{i}\tPUNCT" for i in range(n)]
+        return "a.conllu", "\n\n".join(lines).encode()
+    case = next(own for own in CASES if own.kind == kind and own.name.endswith((".json", ".jsonl")))
+    one = objects(case)
+    item = one[0] if isinstance(one, list) else one
+    if kind == "questions":
+        (article,) = one["data"]
+        return "a.json", json.dumps({"data": [article] * (n // 20)}).encode()
+    if kind == "chat_messages":
+        return "a.json", json.dumps({**one, "messages": one["messages"][:1] * (n // 10)}).encode()
+    written = json.dumps(item)
+    items = ",".join(written.replace("at noon", f"at noon {i}") for i in range(n))
+    return "a.json", f"[{items}]".encode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", EXPORTS)
+def test_a_hundred_thousand_texts_are_read_within_bounds(kind: str) -> None:
+    """In seconds of the processor, and in no more memory than the file may have."""
+    name, content = many(kind, 100_000)
+    begin = time.process_time()
+    table = read(name, content, max_bytes=100_000_000, max_held=300_000_000)
+    seconds = time.process_time() - begin
+    assert table.export == EXPORTS[kind].tool
+    assert table.n_rows >= (10_000 if kind in {"questions", "chat_messages"} else 100_000)
+    assert table.n_bytes < 300_000_000 + len(content) + 1_000
+    assert seconds < 60
