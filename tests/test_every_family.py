@@ -23,7 +23,7 @@ from tests.support.tiny_models import FAMILIES
 
 PAGES = (
     *("home", "tokens", "masks", "embedding_layer", "layers", "attention", "meaning", "why"),
-    *("sentences", "anatomy", "pairs"),
+    *("sentences", "anatomy", "pairs", "blank"),
 )
 SENTENCES = (
     replace(sentence("I love my pet python", "python"), pair="It sleeps under a warm lamp"),

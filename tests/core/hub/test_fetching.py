@@ -235,18 +235,25 @@ def test_the_registry_locates_tokenizers(server: HubServer, tiny: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("removed", "words"),
+    ("removed", "added", "words"),
     [
-        ([WEIGHTS, "pytorch_model.bin"], "no weights in safetensors"),
-        (["config.json"], "no config.json"),
-        (["tokenizer.json"], "no tokenizer files"),
+        ([WEIGHTS, "pytorch_model.bin"], [], "no weights in safetensors"),
+        (["config.json"], [], "no config.json"),
+        (["tokenizer.json"], [], "no tokenizer files"),
+        (
+            ["tokenizer.json"],
+            ["spm.model"],
+            r"SentencePiece alone \(spm.model\) and no tokenizer.json",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_any_file_is_fetched(
-    repository: Path, removed: list[str], words: str
+    repository: Path, removed: list[str], added: list[str], words: str
 ) -> None:
     for name in removed:
         (repository / name).unlink()
+    for name in added:
+        (repository / name).touch()
     with hub_server({ID: repository}) as server:
         with pytest.raises(CheckpointError, match=words):
             get(server)

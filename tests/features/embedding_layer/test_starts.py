@@ -75,7 +75,7 @@ def test_any_text_has_its_picture_or_none(service: EncoderService, text: str) ->
         assert len(found.starts) == 2
 
 
-@pytest.mark.parametrize("family", TYPICAL)
+@pytest.mark.parametrize("family", [*TYPICAL, "nomic_bert"])  # which has segments alone
 def test_every_family_has_its_stripes(tiny_service: EncoderService, family: str) -> None:
     view = replace(DEFAULT, model=f"folder:{family}", sentences=BAT)
     found = starts(tiny_service, view)

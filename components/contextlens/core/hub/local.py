@@ -134,13 +134,11 @@ def missing_files(names: Collection[str], part: Part = "model") -> str | None:
         return f"has no weights in safetensors ({SINGLE}), the one format that is read here"
     if CONFIG not in names:
         return "has no config.json, so its architecture is not known"
-    if not (
-        {_TOKENIZER, "vocab.txt"} & set(names)
-        or {"vocab.json", "merges.txt"} <= set(names)
-        or any(map(_SENTENCEPIECE.fullmatch, names))
-    ):
-        return "has no tokenizer files"
-    return None
+    if {_TOKENIZER, "vocab.txt"} & set(names) or {"vocab.json", "merges.txt"} <= set(names):
+        return None
+    if alone := sorted(filter(_SENTENCEPIECE.fullmatch, names)):
+        return f"has a tokenizer for SentencePiece alone ({alone[0][:80]}) and no {_TOKENIZER}"
+    return "has no tokenizer files"
 
 
 def shards(folder: Path, names: Collection[str]) -> set[str]:

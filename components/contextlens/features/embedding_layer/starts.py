@@ -51,7 +51,7 @@ class Start:
         position: the word's token, counted from 0.
         word: (n_embedding_dims,) the row of the word table.
         place: (n_embedding_dims,) the rows of the position and of the segment, added; None if the
-            model has neither.
+            model has no positions.
         output: (n_dims,) its vector at layer 0.
         is_example: True if the sentence is ours.
     """
@@ -260,7 +260,7 @@ def _start(
         text=sentence.text,
         position=position,
         word=parts.word[position],
-        place=np.sum(places, axis=0) if places else None,
+        place=None if parts.position is None else np.sum(places, axis=0),
         output=parts.output[position],
         is_example=is_example,
     )
