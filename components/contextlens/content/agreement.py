@@ -17,7 +17,8 @@ NOUNS = frozenset(
     """
     arrays bits changes characters checks dimensions dims edits errors groups heads hours labels
     layers letters lines marks minutes neighbours numbers pairs parameters parts pieces points
-    positions rows seconds senses sentences steps texts times tokens uses values vectors views words
+    positions rows seconds senses sentences steps texts times tokens triplets uses values vectors
+    views words
     """.split()  # noqa: SIM905
 )
 """The things that sentences count; each in the singular without its last letter."""

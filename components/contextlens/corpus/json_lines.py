@@ -126,6 +126,11 @@ def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None
 
 def _rows_of(value: dict[str, Any]) -> list[Any]:
     """Return the rows of an object: of its columns, of the only list in it, or itself as a row."""
+    (only, *more) = value.values() or (None,)
+    if isinstance(only, dict) and not more and any(
+        isinstance(own, list) and own and isinstance(own[0], dict) for own in only.values()
+    ):  # fmt: skip
+        return _rows_of(only)
     titles, data = value.get("columns"), value.get("data")
     if isinstance(titles, list) and isinstance(data, list):  # pandas' "split"
         return [dict(zip(map(str, titles), row, strict=False)) for row in data if _is_many(row)]

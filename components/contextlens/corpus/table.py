@@ -419,7 +419,9 @@ class Table:
 
     @cached_property
     def text_column(self) -> str:
-        """The column that most likely holds the sentences."""
+        """The column that most likely holds the sentences; the readers of exports know it."""
+        if self.export and "text" in self.columns:
+            return "text"
         return guess_text_column(self.columns, self.kinds)
 
     @property

@@ -221,6 +221,13 @@ CASES = [
         {"id": 1, "doc": {"body": "The bank shut at noon", "about": {"mood": "sad"}}},
         {"id": 2, "doc": {"body": "We sat on the bank of it", "about": {"mood": "glad"}}}),
         ["The bank shut at noon", "We sat on the bank of it"]),
+    Case("marked_texts", "rasa.json", json.dumps({"rasa_nlu_data": {"common_examples": [
+        {"text": BANKS[0], "intent": "ask", "entities": [
+            {"start": 4, "end": 8, "value": "bank", "entity": "money"}]}]}}).encode(),
+         [BANKS[0]], ["bank"], {"label": ["money"], "intent": ["ask"]}),
+    Case("marked_texts", "python.csv",
+         b"text,spans\nThe bank shut,\"[(4, 8, 'money')]\"\nA bank shut,\"[(2, 6, 'river')]\"\n",
+         ["The bank shut", "A bank shut"], ["bank"] * 2, {"label": ["money", "river"]}),
     Case("questions", "dev.json", json.dumps(SQUAD).encode(), ["What is the Oder?", "Where is it?"],
          notes=["1 further answer was left out"]),
     Case("chat_messages", "result.json", json.dumps(TELEGRAM).encode(), ["See the bank", "I did"],
@@ -312,7 +319,7 @@ def test_lists_in_parquet_are_read_as_in_json() -> None:
         ("poem.txt", b"12 to 13, I went on\nand on: to town\n\nI came - back\n"),
         ("a.txt", b"The - O\nbank O\nshut O\n"),
         ("labels.jsonl", jsonl({"text": "The bank shut at noon", "labels": ["a", "b"]})),
-        ("boxes.jsonl", jsonl({"text": "The bank shut at noon", "scores": [1, 2], "n": {"a": 1}})),
+        ("boxes.jsonl", jsonl({"text": "The bank shut at noon", "scores": [1, 2]})),
         ("tables.zip", zipped({"train/text.csv": b"a", "test/text.csv": b"b"})),
         ("lists.zip", zipped({f"{s}/{n}.txt": b"a" for s in ("train", "test") for n in "xy"})),
     ],

@@ -117,9 +117,11 @@ def conll(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
     n_columns = 0
     for sentence in _sentences(lines):
         rows = [line.split("\t") if "\t" in line else line.split() for line in sentence]
-        tokens = [row[0].strip() for row in rows if row and row[0].strip()]
-        tags = [row[-1].strip() if len(row) > 1 else "O" for row in rows if row and row[0].strip()]
-        n_columns = max(n_columns, *map(len, rows)) if rows else n_columns
+        rows = [row for row in rows if row[0].strip()]
+        is_numbered = all(len(row) > 2 and row[0].isdecimal() for row in rows)
+        tokens = [row[1 if is_numbered else 0].strip() for row in rows]
+        tags = [row[-1].strip() if len(row) > 1 else "O" for row in rows]
+        n_columns = max([n_columns, *map(len, rows)])
         if tokens and tokens != ["-DOCSTART-"]:
             yield from rows_of(tagged(tokens, tags, {}), is_marked=True)
         elif rows:
@@ -212,7 +214,7 @@ def _found(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
 # --- Chats
 
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
-_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
+_CLOCK = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?|\s?(?:Uhr|uur|h))?"
 _MESSAGE = re.compile(
     rf"[\u200e\u200f\ufeff]*\[?{_DAY},?\s+{_CLOCK}\]?(?:\s*[-\u2013:]\s*|\s+)(.*)"
 )

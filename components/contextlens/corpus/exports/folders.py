@@ -21,7 +21,8 @@ from contextlens.corpus.table import clean, named
 __all__ = ["Folder", "annotated_rows", "folder_in", "is_annotated", "text_paths", "text_rows"]
 
 MAX_FILES = 200_000
-_N_FLAT = 20  # files of one folder are texts, and fewer of them may be tables
+_N_FLAT = 5  # files of one folder are texts, unless their names are those of tables
+_OF_TABLES = re.compile(r"train|test|val|dev|label|gold|map|class", re.IGNORECASE)
 _TEXT = re.compile(r".*\.txt|[^.]+|\d[\d.]*", re.IGNORECASE | re.DOTALL)
 _SPLITS = {*TRAIN, *TEST, *VALIDATION}
 
@@ -97,7 +98,8 @@ def text_paths(paths: Sequence[str]) -> list[str]:
         folder, _, name = path.rpartition("/")
         names.setdefault(folder, set()).add(name)
     if len(names) < 2:
-        return chosen if len(chosen) >= _N_FLAT else []
+        are_tables = any(_OF_TABLES.search(path.rpartition("/")[2]) for path in chosen)
+        return chosen if len(chosen) >= _N_FLAT and not are_tables else []
     own = list(names.values())
     is_same = all(some == own[0] for some in own)
     is_numbered = any(any(map(str.isdigit, name)) for name in own[0])

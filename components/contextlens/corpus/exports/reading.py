@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -305,6 +306,10 @@ def _parsed(cell: str | None) -> Any:
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
+        pass
+    try:  # as Python writes lists: "[(4, 8, 'X')]"
+        return json.loads(json.dumps(ast.literal_eval(cell)))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, SystemError):
         return cell
 
 

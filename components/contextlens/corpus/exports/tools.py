@@ -459,6 +459,8 @@ def _of_argilla_1(item: Item, tally: Tally) -> Iterator[Item]:
 
 # --- Files of no known tool
 
+_MAX_TITLES = 200  # of nested values
+_MIN_WORDS = 3  # of a value that is a text
 _TAGS = ("ner_tags", "ner", "tags", "labels", "bio", "pos_tags", "upos", "pos")
 
 
@@ -565,15 +567,13 @@ def tagged(
 
 
 def nested_texts(items: Sequence[Item]) -> Reader | None:
-    """Return the reader of objects whose texts lie in objects within them."""
-    if any(
-        kind_of([_string(item.get(title)) for item in items]) == "text"
-        for title in dict.fromkeys(title for item in items for title in item)
-    ):
-        return None
+    """Return the reader of objects with objects in them, if some of their values are texts."""
     cells = [dict(flat(item)) for item in items]
-    deep = {t for item in cells for t, v in item.items() if "." in t and _is_text(v)}
-    if not any(kind_of([_string(item.get(t)) for item in cells]) == "text" for t in deep):
+    titles = dict.fromkeys(title for item in cells for title in item)
+    is_nested = any(isinstance(own, dict) and own for item in items for own in item.values())
+    texts = (value for item in cells for value in item.values() if isinstance(value, str))
+    has_texts = any(len(text.split()) >= _MIN_WORDS for text in texts)
+    if not is_nested or not has_texts or len(titles) > _MAX_TITLES:
         return None
 
     def read(item: Item, tally: Tally) -> Iterator[Row]:
@@ -584,7 +584,3 @@ def nested_texts(items: Sequence[Item]) -> Reader | None:
             tally.leave_out(*_NO_TEXT)
 
     return read
-
-
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) else None
