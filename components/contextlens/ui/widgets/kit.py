@@ -260,9 +260,9 @@ def table(
     _draw_kept_table(repr((cells, given)), (rows, *given))
 
 
-@st.cache_data(max_entries=500, show_spinner=False)
+@st.cache_data(max_entries=200, show_spinner=False)
 def _draw_kept_table(identity: str, _given: Any) -> None:  # noqa: ARG001 - Streamlit's cache key
-    """Draw a table; once drawn, the same one takes 0.3 ms instead of 5 to 15."""
+    """Draw a table as it was drawn before, if it was: in 0.5 ms instead of 5."""
     _draw_table(*_given)
 
 
