@@ -20,7 +20,6 @@ from contextlens.content import language
 from contextlens.content.glossary import explained, unmarked
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape
-from contextlens.core.families import FAMILIES
 from contextlens.features.corpora import page as corpora
 from contextlens.features.pairs.pair_file import MEANINGS, WAYS
 from contextlens.features.sentences.controls import TESTS
@@ -141,7 +140,6 @@ def named(n: int, text: str) -> None:
 TABLES: dict[str, Iterable[str]] = {
     "corpora.roles": {role for roles in corpora._ROLES.values() for role in roles},
     "corpora.ways": corpora._ROLES,
-    "embedding_layer.family": FAMILIES,
     "embedding_layer.head": ("word", "position", "segment", "sum", "LayerNorm", "layer 0"),
     "frame.note": [page.name for page in PAGES],
     "page.question": [page.name for page in PAGES],
