@@ -24,6 +24,7 @@ from transformers.initialization import no_tie_weights
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.cache import ByteCache, CachedService
 from contextlens.core.errors import RequestError
+from contextlens.core.hub.local import cached
 from contextlens.core.remote.service import RemoteService
 from contextlens.core.schema import TokenPredictions
 from contextlens.core.untrusted import read_json
@@ -34,6 +35,7 @@ from tests.support.tiny_models import FAMILIES, build
 
 TEXTS = ["I love my pet python", "The bank lends money to her, and he pays.", "Rain."]
 POSITIONS = [[2, 4], [3], [1]]
+BERT = "google-bert/bert-base-uncased"
 ARRAYS = ("best", "written", "written_ranks", "candidates", "candidate_ranks")
 
 
@@ -120,6 +122,16 @@ def test_debertas_own_head_is_read_where_the_checkpoint_was_trained_with_it(
     if not more:
         (found,) = service.predict_tokens("folder:model", TEXTS[:1], [[2]], candidates=[7, 5])
         assert_right(found, *expected, [7, 5])
+
+
+@pytest.mark.skipif(cached(BERT) is None, reason="bert-base-uncased is not in the hub cache")
+def test_bert_names_the_capital_of_france(open_with: Callable[..., EncoderService]) -> None:
+    service = open_with()
+    text = "The capital of France is [MASK]."
+    paris = service.tokenize(BERT, ["Paris"])[0].token_ids[1]
+    (found,) = service.predict_tokens(BERT, [text], [[6]], masked=False)
+    assert found.tokens.tokens[6] == "[MASK]"
+    assert found.best_ids[-1, 0, 0] == paris
 
 
 def test_predictions_are_the_same_wherever_they_come_from(
