@@ -103,16 +103,6 @@ def test_every_familys_head_predicts_what_transformers_predicts(
         assert_right(one, *oracle(root / family, text, positions, masked=masked), [7, 5])
 
 
-@pytest.mark.skipif(cached(BERT) is None, reason="bert-base-uncased is not in the hub cache")
-def test_bert_names_the_capital_of_france(open_with: Callable[..., EncoderService]) -> None:
-    service = open_with()
-    text = "The capital of France is [MASK]."
-    paris = service.tokenize(BERT, ["Paris"])[0].token_ids[1]
-    (found,) = service.predict_tokens(BERT, [text], [[6]], masked=False)
-    assert found.tokens.tokens[6] == "[MASK]"
-    assert found.best_ids[-1, 0, 0] == paris
-
-
 @pytest.mark.parametrize(("more", "state"), [("", "trained"), ("mask_predictions", "absent")])
 def test_debertas_own_head_is_read_where_the_checkpoint_was_trained_with_it(
     more: str, state: str, tmp_path: Path, open_with: Callable[..., EncoderService]
@@ -132,6 +122,16 @@ def test_debertas_own_head_is_read_where_the_checkpoint_was_trained_with_it(
     if not more:
         (found,) = service.predict_tokens("folder:model", TEXTS[:1], [[2]], candidates=[7, 5])
         assert_right(found, *expected, [7, 5])
+
+
+@pytest.mark.skipif(cached(BERT) is None, reason="bert-base-uncased is not in the hub cache")
+def test_bert_names_the_capital_of_france(open_with: Callable[..., EncoderService]) -> None:
+    service = open_with()
+    text = "The capital of France is [MASK]."
+    paris = service.tokenize(BERT, ["Paris"])[0].token_ids[1]
+    (found,) = service.predict_tokens(BERT, [text], [[6]], masked=False)
+    assert found.tokens.tokens[6] == "[MASK]"
+    assert found.best_ids[-1, 0, 0] == paris
 
 
 def test_predictions_are_the_same_wherever_they_come_from(
@@ -240,11 +240,7 @@ def test_labels_are_the_same_from_far(
     with serving(create_app(local)) as url:
         remote = RemoteService(url)
         (found,), (expected,) = (one.classify("folder:model", TEXTS[:1]) for one in (remote, local))
-        far, near = (
-            one.label_replacements("folder:model", TEXTS[0], 1, token=2) for one in (remote, local)
-        )
         remote.close()
-    np.testing.assert_array_equal(far.ids, near.ids)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
     assert (found.labels, found.scores.shape) == (expected.labels, (found.tokens.n_tokens, 7))
     with pytest.raises(RequestError, match="no weights for a head that labels texts"):
@@ -362,51 +358,6 @@ def test_shares_of_a_label_are_those_of_captum(
     for given in ({"label": 3}, {"token": 99}, {"token": None if token else 1}):
         with pytest.raises(RequestError, match="was asked"):
             service.label_gradients("folder:model", text, **{"label": 1, "token": token, **given})
-
-
-@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
-@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
-def test_replacements_are_ranked_by_the_slope_at_the_words_vector(
-    family: str, head: str, tmp_path: Path, open_with: Callable[..., EncoderService]
-) -> None:
-    folder = build(family, tmp_path / "model", head=head, num_labels=3)
-    service, text = open_with(model_folder=tmp_path), TEXTS[0]
-    token = 2 if head == "TokenClassification" else None
-    expected, ids = expected_changes(folder, head, text, token)
-    vocabulary = service.vocabulary("folder:model")
-    words = [
-        i
-        for i, (word, kind) in enumerate(zip(vocabulary.texts, vocabulary.kinds, strict=True))
-        if kind == "start" and word.isalpha() and len(word) > 1
-    ]
-    for raises in (False, True):
-        found = service.label_replacements(
-            "folder:model", text, 1, token=token, raises=raises, n_best=5
-        )
-        rows = np.arange(len(ids))[:, None]
-        np.testing.assert_allclose(found.estimates, expected[rows, found.ids], atol=1e-5)
-        best = np.sort(expected[:, words] if raises else -expected[:, words])[:, :-6:-1]
-        np.testing.assert_allclose(found.estimates, best if raises else -best, atol=1e-5)
-    with pytest.raises(RequestError, match="n_best is 0"):
-        service.label_replacements("folder:model", text, 1, token=token, n_best=0)
-
-
-def expected_changes(
-    folder: Path, head: str, text: str, token: int | None
-) -> tuple[np.ndarray, list[int]]:
-    """The first-order change of log p(label 1), (n_tokens, vocabulary), by transformers."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = getattr(transformers, f"AutoModelFor{head}").from_pretrained(folder).eval()
-    inputs = tokenizer(text, return_tensors="pt")
-    table = model.get_input_embeddings()
-    rows = table(inputs["input_ids"]).detach().requires_grad_()
-    hook = table.register_forward_hook(lambda *_: rows)
-    logits = model(**inputs).logits
-    hook.remove()
-    value = (logits if token is None else logits[:, token]).double().log_softmax(dim=-1)[0, 1]
-    (slope,) = torch.autograd.grad(value, rows)
-    changes = slope[0] @ table.weight.T - (slope[0] * rows[0]).sum(dim=-1, keepdim=True)
-    return changes.detach().numpy(), inputs["input_ids"][0].tolist()
 
 
 def captum_shares(folder: Path, head: str, text: str, token: int | None) -> np.ndarray:
