@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import UserList
+
+import pandas as pd
 import pyarrow as pa
 import pytest
 import streamlit as st
@@ -105,3 +108,21 @@ def test_a_table_drawn_again_stands_in_its_place_and_a_new_one_has_its_own_numbe
         assert [bool(table.proto.arrow_data.styler.uuid) for table in shown] == [
             n < 0 for n in numbers
         ]
+
+
+class Built(UserList[dict[str, int]]):
+    __repr__ = object.__repr__
+
+
+def test_rows_that_are_built_on_demand_are_told_apart_by_what_they_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(kit, "_draw_kept_table", lambda identity, _: drawn.append(identity))
+    for start in (0, 1, 0):
+        rows = Built({"n": start + i} for i in range(2))
+        kit.table(rows, key="table")
+        kit.table(pd.DataFrame(list(rows)), key="table")
+    first, second, again = drawn[::2]
+    assert first == again != second
+    assert drawn[1] == drawn[5] != drawn[3]

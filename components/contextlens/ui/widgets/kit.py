@@ -254,9 +254,11 @@ def table(
     if len(rows) > _MAX_KEPT_ROWS:
         _draw_table(rows, *given)
         return
-    cells: Any = rows
+    cells: Any
     if isinstance(rows, pd.DataFrame):
         cells = rows.columns.tolist(), rows.dtypes.tolist(), rows.to_numpy().tolist()
+    else:
+        cells = list(map(dict, rows))
     _draw_kept_table(repr((cells, given)), (rows, *given))
 
 
