@@ -121,7 +121,7 @@ class MapDisplay:
     marked: MarkedPoints
     panel: str
     max_drawn: int | None = None
-    follow_rest: Callable[..., None] | None = None
+    follow_rest: Callable[[], None] | None = None
 
     @property
     def points(self) -> Points:
@@ -318,7 +318,7 @@ def map_display(
     service: EncoderService | None = None,
     selection: PointSelection | None = None,
     is_stale: bool = False,
-    follow_rest: Callable[..., None] | None = None,
+    follow_rest: Callable[[], None] | None = None,
     order: tuple[str, ...] = (),
     layer: int | None = None,
     has_webgl: bool = True,

@@ -268,6 +268,8 @@ def one_or_two(
 ) -> None:
     """The map with its claims and panel, or beside another one with both below."""
     kit.headline(display.headline, key="reading")
+    if display.result.is_first:
+        st.caption(_so_far(display))
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
@@ -375,10 +377,8 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
     if display.layer < 0 and not display.result.is_first:
         st.caption(say("map.no_layers"))
     elif display.follow_rest is not None:
-        display.follow_rest(note=_so_far(display))
-    elif display.result.is_first:
-        st.caption(_so_far(display))
-    else:
+        display.follow_rest()
+    elif not display.result.is_first:
         has_frames = plays(display.result)
         framed = [CHART, OTHER_CHART] if has_frames else ()
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
@@ -395,10 +395,8 @@ def _claims(display: MapDisplay) -> None:
 
 
 def _so_far(display: MapDisplay) -> str:
-    """What is on the map until the other texts join it; "" for a map of all texts."""
+    """What is on a first map, and whether the other texts will join it."""
     result = display.result
-    if not result.is_first:
-        return ""
     case = "first" if display.layer < 0 else "first_at"
     case = case if display.follow_rest is not None else "first_only"
     n, total = len(result.points.texts), result.n_able

@@ -141,13 +141,12 @@ class Latest:
     Attributes:
         result: the task's result, or what stands in for it; None if there is nothing to show yet.
         is_stale: True if it is the result of the task before.
-        follow_rest: draws the progress of the task, if the result is only a part of its own; takes
-            the `note` of `follow`.
+        follow_rest: draws the progress of the task, if the result is only a part of its own.
     """
 
     result: Any | None = None
     is_stale: bool = False
-    follow_rest: Callable[..., None] | None = None
+    follow_rest: Callable[[], None] | None = None
 
 
 def result_of(task: Task, cost: str, *, place: str, height: int) -> Any | None:
