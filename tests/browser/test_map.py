@@ -42,6 +42,12 @@ ON_SCREEN = f"""() => {{
       frame.x + xaxis._offset + xaxis.l2p(x), frame.y + yaxis._offset + yaxis.l2p(trace.y[i]),
     ]));
 }}"""
+POINTS = f"""() => {{
+  const {{_fullData, data}} = document.querySelector('{PICTURE}');
+  return _fullData.filter(trace => 'hovertext' in data[trace.index])
+    .reduce((n, trace) => n + trace.x.length, 0);
+}}"""
+"""The number of points; some have a mark of another trace around them."""
 RINGS = f"""() => document.querySelector('{PICTURE}')._fullData
     .find(trace => trace.name === '{RING}').x.length"""
 SIZES = f"""() => [...document.querySelectorAll('{PICTURE} .scatterlayer .trace')]
@@ -246,6 +252,50 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     assert {row["sentence"] for row in table} <= {text for text, _ in rows}
     assert all((row["sentence"], row["verdict"]) in rows for row in table)
     assert here.page.locator("img[src=x]").count() == 0
+
+
+def long_texts(name: str, n: int) -> bytes:
+    """Texts of about a hundred tokens each, of which some are read first."""
+    kinds = ("warm", "dull", "loud", "slow", "bright")
+    texts = (f"{name} {i}: " + f"the {kinds[i % 5]} film goes on and on " * 15 for i in range(n))
+    return "\n".join(texts).encode()
+
+
+def n_drawn(here: Visit) -> int:
+    here.page.wait_for_function(f"() => document.querySelector('{PICTURE}')?._fullData")
+    n: int = here.page.evaluate(POINTS)
+    return n
+
+
+@pytest.mark.timeout(2 * MAP_SECONDS)
+def test_a_large_map_begins_with_some_texts_and_becomes_whole_unless_it_is_cancelled(
+    visit: Callable[..., Visit],
+) -> None:
+    n = 1_040
+    here = visit(address_of(source="file", method="pca"))
+    so_far = here.main.get_by_text("The others join the map when they are read.")
+    here.main.locator(".st-key-map_own_file input[type=file]").set_input_files(
+        {"name": "films.txt", "mimeType": "text/plain", "buffer": long_texts("seen", n)}
+    )
+    so_far.wait_for(timeout=MAP_SECONDS * 1000)
+    n_first = n_drawn(here)
+    assert 500 <= n_first < n / 2
+    expect(here.main.get_by_text(f"{n_first} of 1,040 texts so far, at layer 6.")).to_be_visible()
+    so_far.wait_for(state="hidden", timeout=MAP_SECONDS * 1000)
+    drawn(here)
+    assert n_drawn(here) == n
+    expect(here.main.get_by_role("slider")).to_be_visible()  # of the layers
+
+    here.click("Add texts")
+    here.main.locator(".st-key-map_own_file input[type=file]").set_input_files(
+        {"name": "others.txt", "mimeType": "text/plain", "buffer": long_texts("other", n)}
+    )
+    so_far.wait_for(timeout=MAP_SECONDS * 1000)
+    here.click("Cancel")
+    only = here.main.get_by_text(f"These are {n_first} of 1,040 texts. The others were not read.")
+    expect(only).to_be_visible()
+    expect(here.main.get_by_role("button", name="Draw this map")).to_be_visible()
+    assert n_drawn(here) == n_first, "what was drawn stays"
 
 
 def test_what_is_selected_is_marked_beside_and_a_file_that_cannot_be_read_leaves_the_map(

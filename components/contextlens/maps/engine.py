@@ -7,7 +7,8 @@
 
 A separate job reads the texts, and maps of the same points share it. Another process places the
 points. A map of all layers continues from that of the last layer alone, which has a job of its own
-and can be shown first.
+and can be shown first. Of many texts some are read and drawn first, as a map of their own
+(`first_request`). The others join them, and the whole map is turned to lie as the first one.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
-from contextlens.core.errors import JobError
+from contextlens.core.errors import JobError, RequestError
 from contextlens.corpus.corpus import Corpus
 from contextlens.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task, Visitor
 from contextlens.maps.placing import N_PROCESSES, Placing
 from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_seconds
+from contextlens.maps.projection import turned
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
 from contextlens.maps.stability import Stability
 from contextlens.maps.vectors import PointVectors, read_points
 
-__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Maps", "last_layer"]
+__all__ = ["LARGE_SECONDS", "MAPS", "READINGS", "Maps", "first_request", "last_layer", "map_key"]
 
 LARGE_SECONDS = 5.0
 """The seconds from which a map counts as large.
@@ -44,11 +48,13 @@ _QUEUE: dict[str, Any] = {
     "n_large": 1,
     "large_seconds": LARGE_SECONDS,
     "n_waiting": 50,
-    "n_waiting_each": 8,  # a page has three places that wait for a map, two of them for two jobs
+    "n_waiting_each": 12,  # a page has three places that wait for a map, for up to three jobs each
     "forgotten_seconds": FORGOTTEN_SECONDS,
 }
 MAPS = JobKind("maps", **_QUEUE)
 READINGS = JobKind("maps to read texts for", **_QUEUE)
+_FIRST_READINGS = JobKind("first maps to read texts for", **{**_QUEUE, "n_large": None})
+"""They wait for no other visitor's large reading; calls of the model take turns."""
 _MAX_BYTES = 256_000_000  # of maps, if no jobs are given
 _ENOUGH, _CALLS = 500, 3
 """Tokens that make the time of a call meaningful, and calls before a speed is believed."""
@@ -105,7 +111,7 @@ class Maps:
 
     def find(self, request: MapRequest) -> Job | None:
         """Return the last job that drew a map, or None."""
-        return self._jobs.get(_key(request))
+        return self._jobs.get(map_key(request))
 
     def result(self, request: MapRequest) -> MapResult | None:
         """Return a finished map while it is kept, else None."""
@@ -135,9 +141,13 @@ class Maps:
         return self._jobs.start(self.task(request, corpus, card), visitor)
 
     def task(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Task:
-        """Return the task that draws a map, after that of its last layer if it has them all."""
+        """Return the task that draws a map.
+
+        It comes after the task of its last layer if it has them all, else after the reading; that
+        of many texts comes after their first map.
+        """
         planned = self.plan(request, corpus, card)
-        size, split = planned.placing, planned.split
+        size = planned.placing
         if request.layer is None:
             last = self.task(last_layer(request, card), corpus, card)
 
@@ -151,7 +161,7 @@ class Maps:
                 return MapResult(request, corpus, gathered, drawn.n_able, layers, vectors, linked)
 
             return Task(
-                _key(request),
+                map_key(request),
                 MAPS,
                 link,
                 size=size - last.size,
@@ -159,28 +169,60 @@ class Maps:
                 split=min(0.95, (planned.reading + last.size) / max(planned.seconds, 1e-9)),
             )
 
-        def read(report: Report) -> PointVectors:
-            return read_points(
-                request,
-                corpus,
-                card,
-                planned,
-                self._service,
-                on_progress=report,
-                note_speed=lambda n, seconds: self._note_speed(card, n, seconds),
-            )
-
-        def place(report: Report, gathered: PointVectors) -> MapResult:
+        def place(report: Report, gathered: PointVectors | None) -> MapResult | None:
+            if gathered is None:
+                return None
             layers = gathered.layers if request.layer is None else (request.layer,)
             vectors = gathered.at(layers)
             report("Placing the points", 0.0)
             drawn = self._placing.project(vectors, request.settings, report)
+            rows = np.flatnonzero(np.isin(gathered.points.sentence, planned.first))
+            if rows.size:
+                first = self.result(first_request(request, card))
+                if first is None or first.points.n_points != len(rows):  # it is drawn again
+                    places = self._placing.project(vectors[:, rows], request.settings, report)
+                else:
+                    places = first.map
+                drawn = turned(drawn, rows, places)
             return MapResult(request, corpus, gathered, planned.n_able, layers, vectors, drawn)
 
-        # Maps of the same texts share the reading.
+        reading = self._reading(request, corpus, card, planned)
+        return Task(map_key(request), MAPS, place, size=size, after=reading, split=planned.split)
+
+    def _reading(self, request: MapRequest, corpus: Corpus, card: ModelCard, planned: Plan) -> Task:
+        """Return the task that reads the texts of a map; maps of the same texts share it.
+
+        If some texts are read first, it comes after their map, whose texts it does not read again.
+        A first map without a point is None.
+        """
+
+        def read(report: Report, first: MapResult | None = None) -> PointVectors | None:
+            try:
+                return read_points(
+                    request,
+                    corpus,
+                    card,
+                    planned,
+                    self._service,
+                    on_progress=report,
+                    note_speed=lambda n, seconds: self._note_speed(card, n, seconds),
+                    first=() if first is None else first.gathered.read,
+                )
+            except RequestError:
+                if request.is_first:
+                    return None
+                raise
+
         key = ("points", *request.points_key, planned.layers, card.checksum)
-        reading = Task(key, READINGS, read, size=planned.reading)
-        return Task(_key(request), MAPS, place, size=size, after=reading, split=split)
+        if not planned.first.size:
+            kind = _FIRST_READINGS if request.is_first else READINGS
+            return Task(key, kind, read, size=planned.reading)
+        first_asked = first_request(request, card)
+        first = self.task(first_asked, corpus, card)
+        n, before = len(planned.first), self.plan(first_asked, corpus, card).seconds
+        rest = planned.reading * (1 - n / planned.n_texts)
+        split = before / max(before + rest, 1e-9)
+        return Task(key, READINGS, read, size=rest, after=first, split=split)
 
     def find_check(self, result: MapResult, layer: int) -> Job | None:
         """Return the job that `check` started, or None."""
@@ -198,7 +240,7 @@ class Maps:
             MAPS,
             lambda report, drawn: self._check(report, drawn, layer),
             size=2 * seconds,
-            after=Task(_key(result.request), MAPS, lambda _: result, size=0.0),
+            after=Task(map_key(result.request), MAPS, lambda _: result, size=0.0),
         )
         return self._jobs.start(task, visitor)
 
@@ -227,12 +269,19 @@ class Maps:
                 self._speeds[card.id] = n_calls + 1, min(now, least)
 
 
+def first_request(request: MapRequest, card: ModelCard) -> MapRequest:
+    """Return the request for the map of the texts that are read first, of one layer."""
+    layer = card.n_layers if request.layer is None else request.layer
+    return replace(request, layer=layer, is_first=True)
+
+
 def last_layer(request: MapRequest, card: ModelCard) -> MapRequest:
     """Return the request for the last layer alone, with which a map of all layers begins."""
     return replace(request, layer=card.n_layers)
 
 
-def _key(request: MapRequest) -> Hashable:
+def map_key(request: MapRequest) -> Hashable:
+    """Return the key of the job that draws a map."""
     return ("map", request.key)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -21,6 +21,7 @@ __all__ = [
     "SAMPLING_SEED",
     "Plan",
     "can_gather_all_layers",
+    "first_texts",
     "placing_bytes",
     "placing_seconds",
     "plan",
@@ -110,6 +111,9 @@ _MAX_GATHERED = 240_000_000
 It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
 """
 _FLOPS = 1.2e11  # multiplications and additions a second, until a speed is measured
+_MIN_FIRST, _MAX_FIRST, _FIRST_SECONDS = 500, 2_000, 10.0
+"""Some texts of a large map are read first: as many as take so long, between these two numbers."""
+_REST_SECONDS = 5.0  # if the others take less, all texts are read together
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,12 +122,14 @@ class Plan:
 
     Attributes:
         order: the indices of the texts to read, in order; it may hold more than are needed.
-        n_able: the number of texts that may have points.
+        n_able: the number of texts that may have points; for a first map, that of the whole map.
         n_texts, n_tokens: the numbers of texts and tokens to read.
         n_points: the number of points to expect.
         layers: the layers to gather; None for all.
         reading, placing: the seconds of each step.
         n_bytes: the bytes of memory that the map takes.
+        first: the positions in `order` of the texts that are read first and have a map of their
+            own; empty if all texts are read together.
     """
 
     order: IntArray
@@ -135,6 +141,7 @@ class Plan:
     reading: float
     placing: float
     n_bytes: int
+    first: IntArray
 
     @property
     def seconds(self) -> float:
@@ -166,12 +173,15 @@ def plan(
     able, most = _able_texts(request, corpus), request.most
     per_text, tokens = _sizes(request, corpus, able, card, service)
     order, n_texts = _order(request, able, most, per_text)
+    first, n_able = _first(corpus, order[:n_texts], tokens, card), len(able)
+    if request.is_first:
+        order, n_able, n_texts, first = order[first], n_texts, len(first), first[:0]
     n_points = int(min(most, max(1, round(per_text * n_texts))))
     n_layers = card.n_layers + 1 if request.layer is None else 1
     size = n_points * n_layers
     return Plan(
         order=order,
-        n_able=len(able),
+        n_able=n_able,
         n_texts=n_texts,
         n_tokens=round(tokens * n_texts),
         n_points=n_points,
@@ -179,6 +189,7 @@ def plan(
         reading=round(tokens * n_texts) * token_seconds,
         placing=placing_seconds(n_points, card.n_dims, request.settings, n_layers=n_layers),
         n_bytes=2 * 4 * size * card.n_dims + placing_bytes(n_points, card.n_dims, request.settings),
+        first=first,
     )
 
 
@@ -226,6 +237,48 @@ def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> t
     if request.unit == "sentences":
         return np.sort(shuffled[:most]), most
     return shuffled, max(1, min(n, ceil(most / per_text)))
+
+
+def _first(corpus: Corpus, order: IntArray, tokens: float, card: ModelCard) -> IntArray:
+    """Return the positions in an order of texts of those that are read first; see `Plan`.
+
+    They are the same on every machine. A text has so many `tokens` on average.
+    """
+    seconds = max(tokens, 1.0) * usual_token_seconds(card)
+    n = int(min(_MAX_FIRST, max(_MIN_FIRST, _FIRST_SECONDS / seconds)))
+    if len(order) < 2 * n or (len(order) - n) * seconds < _REST_SECONDS:
+        return np.arange(0)
+    columns = [[column[i] for i in order] for column in corpus.labels.values()]
+    return first_texts(columns, len(order), n)
+
+
+def first_texts(columns: Sequence[Sequence[str]], n_texts: int, n: int) -> IntArray:
+    """(n,) int64, ascending: positions of n texts that stand for all of them.
+
+    They are evenly spaced in the order of the texts, in each label as in all. Every label is among
+    them, but not those of columns with so many labels that they rather name each text.
+
+    Args:
+        columns: columns of labels, each with a value for each text.
+        n_texts: the number of all texts.
+        n: the number of texts to take, at most `n_texts`.
+    """
+    coded: list[IntArray] = []
+    for column in columns:
+        numbers: dict[str, int] = {}
+        coded.append(np.array([numbers.setdefault(label, len(numbers)) for label in column]))
+    keys, taken = [np.arange(n_texts)], np.arange(0)
+    for codes in sorted(coded, key=np.max):  # by the number of different labels
+        more = np.union1d(taken, np.unique(codes, return_index=True)[1])
+        if len(more) > n // 2:
+            break
+        keys.append(codes)
+        taken = more
+    by_label = np.lexsort([keys[0], *keys[:0:-1]])  # the last one decides first
+    others = by_label[~np.isin(by_label, taken)]
+    n_others = n - len(taken)
+    spaced = ((np.arange(n_others) + 0.5) * len(others) / max(n_others, 1)).astype(np.int64)
+    return np.sort(np.concatenate([taken, others[spaced]]))
 
 
 def _layers(request: MapRequest, corpus: Corpus, card: ModelCard) -> tuple[int, ...] | None:

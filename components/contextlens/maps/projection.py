@@ -15,13 +15,14 @@ are those of its own fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from contextlens.core.schema import FloatArray
+from contextlens.core.schema import FloatArray, IntArray
 from contextlens.maps import layouts
 from contextlens.maps.map_quality import FEWEST, MapQuality, measure
 from contextlens.maps.neighbors import Neighbors, nearest
@@ -44,6 +45,7 @@ __all__ = [
     "Map",
     "choose_method",
     "project",
+    "turned",
 ]
 
 MIN_TO_ARRANGE = 15
@@ -264,6 +266,31 @@ def _onto(above: FloatArray, places: FloatArray) -> FloatArray:
     """
     middle, target = (rows.mean(axis=0, dtype=np.float64) for rows in (places, above))
     centred = places - middle
-    left, _, right = np.linalg.svd(centred.T @ (above - target))
-    turned: FloatArray = (centred @ (left @ right) + target).astype(np.float32)
-    return turned
+    moved: FloatArray = (centred @ _turn(centred, above - target) + target).astype(np.float32)
+    return moved
+
+
+def _turn(places: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """The rotation or reflection that brings centred places as near as possible to others."""
+    left, _, right = np.linalg.svd(places.T @ target)
+    turn: NDArray[Any] = left @ right
+    return turn
+
+
+def turned(drawn: Map, rows: IntArray, first: Map) -> Map:
+    """Return a map of one layer, turned so that points lie as they did on an earlier map of them.
+
+    Distances stay: the map is rotated and mirrored about its middle.
+
+    Args:
+        drawn: the map.
+        rows: its points that are on the earlier map too, in the order of that map.
+        first: the earlier map, of one layer.
+    """
+    places, earlier = drawn.coordinates[0], first.coordinates[0]
+    middle, own, other = (
+        rows.mean(axis=0, dtype=np.float64) for rows in (places, places[rows], earlier)
+    )
+    turn = _turn(places[rows] - own, earlier - other)
+    moved = ((places - middle) @ turn + middle).astype(np.float32)
+    return replace(drawn, coordinates=moved[None])

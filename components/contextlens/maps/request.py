@@ -162,6 +162,8 @@ class MapRequest:
             recipe); None for all layers, each starting from the one above.
         settings: how points are placed.
         source: a name for the origin of the texts, chosen by the caller.
+        is_first: True for the map of the texts that are read first, which is shown until the whole
+            map is there.
     """
 
     model: str
@@ -175,6 +177,7 @@ class MapRequest:
     layer: int | None = None
     settings: MapSettings = field(default_factory=MapSettings)
     source: str = ""
+    is_first: bool = False
 
     @property
     def key(self) -> str:
@@ -187,7 +190,7 @@ class MapRequest:
         """The fields that decide the points; neither the layer nor the layout is among them."""
         return (
             *(self.model, self.corpus, self.unit, self.pooling, self.only),
-            *(self.every_word, self.special, self.most),
+            *(self.every_word, self.special, self.most, self.is_first),
         )
 
     def in_words(self, method: Method) -> str:

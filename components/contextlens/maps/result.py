@@ -26,7 +26,7 @@ class MapResult:
 
     Attributes:
         request, corpus, gathered: the request, the texts, and the points with their vectors.
-        n_able: the number of texts that may have points.
+        n_able: the number of texts that may have points; for a first map, that of the whole map.
         layers: the drawn layers, one or all; (-1,) for the pooler's output.
         vectors: (len(layers), n_points, n_dims) float32.
         map: the places of the points at these layers.
@@ -39,6 +39,11 @@ class MapResult:
     layers: tuple[int, ...]
     vectors: FloatArray
     map: Map
+
+    @property
+    def is_first(self) -> bool:
+        """True if other texts are still to join these."""
+        return self.request.is_first
 
     @property
     def points(self) -> Points:
@@ -78,6 +83,7 @@ class MapResult:
             "corpus": self.corpus.name,
             "corpus_sha256": self.corpus.digest,
             "sampling_seed": SAMPLING_SEED,
+            **({"first_texts": [len(self.points.texts), self.n_able]} if self.is_first else {}),
         }
         drawn_by = ("umap-learn", "openTSNE", "scikit-learn", "numpy")
         libraries = {name: version(name) for name in drawn_by}

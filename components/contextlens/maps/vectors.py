@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Literal
 
@@ -209,6 +209,17 @@ def parts_of(positions: Iterable[int] | IntArray, n: int) -> list[str]:
 # --- From encodings to the points of a map and their vectors
 
 
+@dataclass(frozen=True)
+class ReadText:
+    """A text that was read, with its points."""
+
+    text: str
+    rows: TextRows
+    layers: tuple[int, ...]
+    is_cut: bool
+    passport: Passport
+
+
 @dataclass(frozen=True, eq=False)
 class PointVectors:
     """Points and their vectors.
@@ -220,6 +231,7 @@ class PointVectors:
             by the model's own recipe.
         n_cut: the number of texts that were cut off because they were too long for the model.
         passport: the passport of the encodings.
+        read: the points text by text, if other texts will join them.
     """
 
     points: Points
@@ -227,6 +239,7 @@ class PointVectors:
     layers: tuple[int, ...]
     n_cut: int
     passport: Passport | None
+    read: tuple[ReadText, ...] = ()
 
     def at(self, layers: tuple[int, ...]) -> FloatArray:
         """(len(layers), n_points, n_dims): the vectors at these layers."""
@@ -268,38 +281,39 @@ def gather(
     Raises:
         RequestError: the model has no pooler, or there is nothing to map.
     """
+    read = _texts(encodings, unit, pooling, spans, only, special)
+    return _joined(read, unit, only, labels or {}, most)
+
+
+def _texts(
+    encodings: Iterable[Encoding],
+    unit: Unit,
+    pooling: str,
+    spans: Sequence[Span] | None,
+    only: Sequence[str],
+    special: bool,
+) -> Iterator[ReadText]:
     wanted = {word.casefold() for word in only}
-    taken = repeat(None) if spans is None else spans
-    read = (
-        _Read(
+    for encoding, span in zip(encodings, repeat(None) if spans is None else spans, strict=False):
+        yield ReadText(
             encoding.text,
             rows_of(encoding, unit, pooling, span, wanted, special),
             (-1,) if unit == "sentences" and not has_layers(pooling) else encoding.layers,
             encoding.n_truncated > 0,
             encoding.passport,
         )
-        for encoding, span in zip(encodings, taken, strict=False)
-    )
-    return _joined(read, unit, only, labels or {}, most)
-
-
-@dataclass(frozen=True)
-class _Read:
-    text: str
-    rows: TextRows
-    layers: tuple[int, ...]
-    is_cut: bool
-    passport: Passport
 
 
 def _joined(
-    read: Iterable[_Read],
+    read: Iterable[ReadText],
     unit: Unit,
     only: Sequence[str],
     labels: Mapping[str, Sequence[str]],
     most: int,
+    *,
+    keeps_texts: bool = False,
 ) -> PointVectors:
-    parts: list[_Read] = []
+    parts: list[ReadText] = []
     n = 0
     for part in read:
         parts.append(part)
@@ -311,12 +325,17 @@ def _joined(
     n_points = min(n, most)
     rows = [part.rows for part in parts]
     vectors = np.concatenate([row.vectors for row in rows], axis=1)
+    if keeps_texts:  # as parts of that one array
+        ends = np.cumsum([len(row.names) for row in rows])
+        cut = zip(parts, np.split(vectors, ends[:-1], axis=1), strict=True)
+        parts = [replace(part, rows=replace(part.rows, vectors=own)) for part, own in cut]
     return PointVectors(
         points=_points(unit, [part.text for part in parts], rows, labels, n_points),
         vectors=np.ascontiguousarray(vectors[:, :n_points]),
         layers=parts[-1].layers,
         n_cut=sum(part.is_cut for part in parts),
         passport=parts[-1].passport,
+        read=tuple(parts) if keeps_texts else (),
     )
 
 
@@ -374,6 +393,7 @@ def read_points(
     *,
     on_progress: OnProgress,
     note_speed: Callable[[int, float], None],
+    first: Sequence[ReadText] = (),
 ) -> PointVectors:
     """Return the points with the vectors of the planned layers.
 
@@ -383,20 +403,24 @@ def read_points(
         on_progress: receives the progress; an exception from it ends the work.
         note_speed: receives the number of encoded tokens and the seconds, after each group of
             texts.
+        first: the planned first texts, if they were read; they are not read again.
 
     Raises:
         ContextlensError: the texts cannot be encoded, or hold nothing to map.
     """
     order = plan.order
+    done = dict(zip(plan.first.tolist(), first, strict=False))
+    rest = [i for at, i in enumerate(order) if at not in done]
+    n_rest = max(1, plan.n_texts - len(done))
     chosen = request.unit == "words" and not request.every_word and corpus.spans is not None
-    spans = [corpus.spans[i] for i in order] if chosen and corpus.spans is not None else None
+    spans = [corpus.spans[i] for i in rest] if chosen and corpus.spans is not None else None
     layers = plan.layers if has_layers(request.pooling) else (card.n_layers,)
     labels = {title: [column[i] for i in order] for title, column in corpus.labels.items()}
 
     def batches() -> Iterator[list[str]]:
-        for at in range(0, len(order), _N_TEXTS):
-            on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / plan.n_texts))
-            yield [corpus.texts[i] for i in order[at : at + _N_TEXTS]]
+        for at in range(0, len(rest), _N_TEXTS):
+            on_progress(f"Reading {plan.n_texts:,} texts", min(1.0, at / n_rest))
+            yield [corpus.texts[i] for i in rest[at : at + _N_TEXTS]]
 
     def encodings() -> Iterator[Encoding]:
         for texts in batches():
@@ -405,20 +429,14 @@ def read_points(
             note_speed(sum(encoding.n_tokens for encoding in batch), time.monotonic() - start)
             yield from batch
 
-    def by_recipe() -> Iterator[_Read]:
+    def by_recipe() -> Iterator[ReadText]:
         for texts in batches():
             for rows, made in recipe_rows(texts, card, service, request.pooling):
-                yield _Read(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
+                yield ReadText(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
 
-    if is_recipe(request.pooling):
-        return _joined(by_recipe(), request.unit, request.only, labels, request.most)
-    return gather(
-        encodings(),
-        unit=request.unit,
-        pooling=request.pooling,
-        spans=spans,
-        only=request.only,
-        special=request.special,
-        labels=labels,
-        most=request.most,
+    how = request.unit, request.pooling, spans, request.only, request.special
+    others = by_recipe() if is_recipe(request.pooling) else _texts(encodings(), *how)
+    read = (done[at] if at in done else next(others) for at in range(len(order)))
+    return _joined(
+        read, request.unit, request.only, labels, request.most, keeps_texts=request.is_first
     )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from contextlens.corpus.bundled import ambiguous_corpus
+from contextlens.corpus.table import Table
 from contextlens.features.map.controls import (
     AT_MOST,
     DIMS,
@@ -19,7 +20,6 @@ from contextlens.features.map.controls import (
     METRIC,
     MIN_DIST,
     PAGE,
-    POINT_LIMITS,
     UNIT,
     pooling_of,
     word_of,
@@ -28,6 +28,8 @@ from contextlens.features.map.request import request_of, requested_map, settings
 from contextlens.maps.points import UNITS
 from contextlens.maps.request import METHODS, MapRequest, MapSettings
 from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
+from contextlens.ui.corpora.controls import POINT_LIMITS
+from contextlens.ui.corpora.own_file import on_collection, opened
 from contextlens.ui.state.address import decode, encode
 from contextlens.ui.state.old_controls import renamed_controls
 from contextlens.ui.state.view import DEFAULT, ViewState
@@ -235,3 +237,18 @@ def test_texts_that_cannot_be_used_are_a_problem_and_no_request(service: Encoder
     assert (asked.corpus, asked.request) == (None, None)
     asked = requested_map(map_view(source="file"), card)
     assert (asked.problem, asked.corpus, asked.request) == ("", None, None)
+
+
+@pytest.mark.parametrize(
+    ("n_texts", "most"),
+    [(3, 2_000), (2_000, 2_000), (2_001, 5_000), (10_662, 20_000), (50_000, 20_000)],
+)
+def test_all_texts_of_a_chosen_file_are_on_its_map_up_to_20000(
+    n_texts: int, most: int, card: ModelCard
+) -> None:
+    sheet = Table("films.txt", "TXT", {"text": ("a film",) * n_texts})
+    view = opened(map_view(at_most="1000"), sheet, "digest", "text", ())
+    assert request_of(view, card, "digest").most == most
+    assert request_of(view, card, "digest").layer is None
+    ready = on_collection(view, "sentiment")
+    assert request_of(ready, card, "digest").most == 2_000

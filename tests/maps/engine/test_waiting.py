@@ -99,7 +99,7 @@ def test_too_many_maps_of_one_visitor_or_of_all_are_refused_in_a_sentence(
     with pytest.raises(BusyError) as refused:
         draw("mine too", ME)
     assert str(refused.value) == (
-        "You have 8 maps waiting already, as many as one visitor may have here. Wait for one of "
+        "You have 12 maps waiting already, as many as one visitor may have here. Wait for one of "
         "them, or cancel one, and try again."
     )
     tabs = [Visitor(f"tab {i}") for i in range(len(jobs), MAPS.n_waiting)]

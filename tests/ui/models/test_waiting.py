@@ -109,10 +109,10 @@ def latest_page(tasks: list[object]) -> None:
         place="sum",
         height=100,
         texts=WaitingTexts("Add", "It appears here.", "It was stopped.", "It was dropped."),
-        shows_first=True,
+        parts=[("part",)],
         on_stale=lambda is_under_way: st.warning(f"Under way: {is_under_way}"),
     )
-    st.text(f"{latest.result}, stale: {latest.is_stale}, part: {latest.rest is not None}")
+    st.text(f"{latest.result}, stale: {latest.is_stale}, part: {latest.follow_rest is not None}")
 
 
 def page_of_latest(*tasks: Task | None) -> tuple[AppTest, list[Task | None]]:

@@ -223,6 +223,8 @@ def _at_all(points: Sequence[int], n: int, n_layers: int) -> tuple[int, ...]:
 def sampled_note(result: MapResult) -> str:
     """Return a note on how many of the texts are on a map; "" if all are."""
     n, total, most = len(result.points.texts), result.n_able, result.request.most
+    if result.is_first:
+        return say("map.notes.first", n=n, total=total)
     return say("map.notes.sampled", n=n, total=total, most=most) if n < total else ""
 
 

@@ -12,6 +12,7 @@ from contextlens.maps.points import UNITS, Unit
 from contextlens.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
 from contextlens.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from contextlens.ui.corpora import controls as shared
+from contextlens.ui.corpora.controls import POINT_LIMITS
 from contextlens.ui.models.recipes import recipe_poolings
 from contextlens.ui.state.controls import TEXTS, Choice, Text, choice, number, switch, text
 
@@ -26,8 +27,6 @@ FIRST_WORD = "python"
 ONLY = text(PAGE, "only")
 EVERY_WORD = switch(PAGE, "every_word")
 SPECIAL = switch(PAGE, "special")
-POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
-"""Maximum numbers of points; the first is the default."""
 MAX_TABLE_ROWS = 5_000
 """The most points in the table under the map; its files have all."""
 MAX_LISTED_ROWS = 2_000

@@ -6,7 +6,7 @@ maps of the same points. A selection may be large and lives only in the session.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -36,7 +36,6 @@ from contextlens.features.map.groups import unpack
 from contextlens.features.map.identity import name_of, once
 from contextlens.features.map.scatter import MAX_SVG, MapMarks
 from contextlens.features.map.selection import PointSelection, selection_claims, typical_words
-from contextlens.jobs import Job
 from contextlens.maps.map_quality import MapQuality
 from contextlens.maps.neighbors import Neighbors, neighbors_of
 from contextlens.maps.points import Points, context
@@ -109,7 +108,7 @@ class MapDisplay:
         marked: the marked points.
         panel: the panel beside the map.
         max_drawn: the number of points that the browser can draw; None for all.
-        rest: the job that draws the other layers, if only the last one is there yet.
+        follow_rest: draws the progress of the map, if only a part of it is there yet.
     """
 
     result: MapResult
@@ -122,7 +121,7 @@ class MapDisplay:
     marked: MarkedPoints
     panel: str
     max_drawn: int | None = None
-    rest: Job | None = None
+    follow_rest: Callable[[], None] | None = None
 
     @property
     def points(self) -> Points:
@@ -319,7 +318,7 @@ def map_display(
     service: EncoderService | None = None,
     selection: PointSelection | None = None,
     is_stale: bool = False,
-    rest: Job | None = None,
+    follow_rest: Callable[[], None] | None = None,
     order: tuple[str, ...] = (),
     layer: int | None = None,
     has_webgl: bool = True,
@@ -332,7 +331,7 @@ def map_display(
         service: encodes a text whose nearest points are requested; None for no such points.
         selection: the selected points, on this map or on another one.
         is_stale: True if the view asks for another map.
-        rest: the job that draws the other layers, if only the last one is there yet.
+        follow_rest: draws the progress of the map, if only a part of it is there yet.
         order: the categories of another map, whose colours are kept.
         layer: the layer to show; by default the view's.
         has_webgl: False if the browser can only draw a few points.
@@ -357,7 +356,7 @@ def map_display(
         marked=marked(view, result, selection),
         panel=PANEL.of(view),
         max_drawn=None if has_webgl else MAX_SVG // (len(result.layers) if by == LAYER else 1),
-        rest=rest,
+        follow_rest=follow_rest,
     )
 
 

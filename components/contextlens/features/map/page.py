@@ -61,13 +61,15 @@ from contextlens.features.map.widgets import (
     stray_passages,
 )
 from contextlens.jobs import Job
+from contextlens.maps.engine import first_request, last_layer, map_key
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar
-from contextlens.ui.corpora.controls import LABEL, SENTENCES
+from contextlens.ui.corpora.controls import FILE, LABEL, SENTENCES
+from contextlens.ui.corpora.own_file import BEGIN
 from contextlens.ui.corpora.texts import label_naming
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
@@ -85,6 +87,8 @@ from contextlens.ui.widgets.subject import subject_bar
 PLACE, OTHER_PLACE = "map_progress", "map_other_progress"
 """The places where a visitor waits for the map, and for the one beside it."""
 _FILE = "map"
+_MAX_UNASKED_SECONDS = 300.0
+"""The longest that the map of a chosen file may take to be drawn without a click."""
 
 # --- Above the map: the mapped texts
 
@@ -151,7 +155,7 @@ def _drawn(
     card: ModelCard,
     *,
     place: str,
-    shows_last_layer: bool = False,
+    layer: int | None = None,
 ) -> Latest:
     """The requested map; until it is drawn, its progress or its cost, and the last map.
 
@@ -160,12 +164,16 @@ def _drawn(
         corpus: its texts.
         card: the model's card.
         place: one of the two places.
-        shows_last_layer: True if a map of all layers shows the last one until the others are there.
+        layer: the layer to show of a map of all layers; None for the last one.
     """
-    task, cost, seconds = None, "", None
+    task, cost, seconds, parts = None, "", None, []
     if request is not None and corpus is not None:
         plan = maps().plan(request, corpus, card)
         task, cost, seconds = maps().task(request, corpus, card), _cost(plan), plan.seconds
+        if request.layer is None and layer in {None, card.n_layers}:
+            parts.append(map_key(last_layer(request, card)))
+        if plan.first.size and (place == PLACE or request.layer is not None or parts):
+            parts.append(map_key(first_request(request, card)))
 
     return waiting.latest_of(
         task,
@@ -179,7 +187,7 @@ def _drawn(
             dropped=say("map.waiting.was_dropped"),
         ),
         seconds=seconds,
-        shows_first=shows_last_layer and request is not None and request.layer is None,
+        parts=parts,
         on_stale=_say_stale,
     )
 
@@ -215,14 +223,26 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
     if requested.problem:
         st.error(escape(requested.problem), icon=":material/error:")
     bar.panel(view, controls.PAGE, requested.corpus)
+    _begin_chosen_file(view, card, requested)
     latest = _drawn(
         requested.request,
         requested.corpus,
         card,
         place=PLACE,
-        shows_last_layer=view.layer in {None, card.n_layers},
+        layer=view.layer,
     )
     return _display(view, latest)
+
+
+def _begin_chosen_file(view: ViewState, card: ModelCard, requested: RequestedMap) -> None:
+    """Begin the map of a file that was chosen here, which needs no click unless it takes long."""
+    request, corpus = requested.request, requested.corpus
+    is_chosen = session.kept(BEGIN) == FILE.of(view) != ""
+    session.keep(BEGIN, None)
+    if is_chosen and request is not None and corpus is not None:
+        seconds = maps().plan(request, corpus, card).seconds
+        if seconds <= _MAX_UNASKED_SECONDS:
+            session.keep(f"{PLACE}_wanted", map_key(request))
 
 
 def _display(
@@ -236,7 +256,7 @@ def _display(
         service=service(),
         selection=session.kept(SELECTION),
         is_stale=latest.is_stale,
-        rest=latest.rest,
+        follow_rest=latest.follow_rest,
         order=order,
         layer=layer,
         has_webgl=has_webgl(),
@@ -248,6 +268,8 @@ def one_or_two(
 ) -> None:
     """The map with its claims and panel, or beside another one with both below."""
     kit.headline(display.headline, key="reading")
+    if display.result.is_first:
+        st.caption(_so_far(display))
     if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
@@ -315,7 +337,7 @@ def _other(
             request = replace(first, settings=_other_settings(view, first.settings))
     if request is None:
         return None
-    latest = _drawn(request, corpus, card, place=OTHER_PLACE)
+    latest = _drawn(request, corpus, card, place=OTHER_PLACE, layer=layer)
     return _display(view, latest, order=display.finding.color.order, layer=layer)
 
 
@@ -352,11 +374,11 @@ def _of_another_model(
 
 def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
     """The layer bar; on a map of one layer it requests another map, and does not play."""
-    if display.layer < 0:
+    if display.layer < 0 and not display.result.is_first:
         st.caption(say("map.no_layers"))
-    elif display.rest is not None:
-        waiting.follow(display.rest, PLACE)
-    else:
+    elif display.follow_rest is not None:
+        display.follow_rest()
+    elif not display.result.is_first:
         has_frames = plays(display.result)
         framed = [CHART, OTHER_CHART] if has_frames else ()
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
@@ -370,6 +392,15 @@ def _claims(display: MapDisplay) -> None:
     if layers and display.points.n_points > 1 and not finding.every_layer:
         sure.append(" ".join(map(str, layers)))
     kit.claims([], sure=sure, key="reading_sure")
+
+
+def _so_far(display: MapDisplay) -> str:
+    """What is on a first map, and whether the other texts will join it."""
+    result = display.result
+    case = "first" if display.layer < 0 else "first_at"
+    case = case if display.follow_rest is not None else "first_only"
+    n, total = len(result.points.texts), result.n_able
+    return say(f"map.waiting.{case}", n=n, total=total, layer=display.layer)
 
 
 # --- The panels beside the map

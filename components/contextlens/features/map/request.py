@@ -22,7 +22,6 @@ from contextlens.features.map.controls import (
     NEIGHBORS,
     ONLY,
     PAGE,
-    POINT_LIMITS,
     SEED,
     SPECIAL,
     UNIT,
@@ -34,7 +33,7 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
-from contextlens.ui.corpora.controls import ALL_WORDS
+from contextlens.ui.corpora.controls import ALL_WORDS, POINT_LIMITS
 from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.state.controls import Choice

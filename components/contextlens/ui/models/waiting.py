@@ -7,7 +7,7 @@ runs again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -141,12 +141,12 @@ class Latest:
     Attributes:
         result: the task's result, or what stands in for it; None if there is nothing to show yet.
         is_stale: True if it is the result of the task before.
-        rest: the task's job, if the result is only its first part.
+        follow_rest: draws the progress of the task, if the result is only a part of its own.
     """
 
     result: Any | None = None
     is_stale: bool = False
-    rest: Job | None = None
+    follow_rest: Callable[[], None] | None = None
 
 
 def result_of(task: Task, cost: str, *, place: str, height: int) -> Any | None:
@@ -176,7 +176,7 @@ def latest_of(
     height: int,
     texts: WaitingTexts,
     seconds: float | None = None,
-    shows_first: bool = False,
+    parts: Sequence[Hashable] = (),
     on_stale: Callable[[bool], None] | None = None,
 ) -> Latest:
     """Return a task's result, or what stands in for it; until it is there, do as `result_of`.
@@ -186,23 +186,25 @@ def latest_of(
         cost, place, height: as in `result_of`.
         texts: the sentences of this place.
         seconds: the expected duration of all of the work; None if it is the task's size.
-        shows_first: True if the result of the task that comes first is shown until all is there;
-            the caller then follows the rest.
+        parts: the keys of tasks before it whose results stand in for its own until that is there,
+            the best first; the caller then follows the rest.
         on_stale: draws a note on the last result of this place, which stays until another one is
             there, and gets whether that is under way; None if it does not stay.
     """
 
     def last(*, is_under_way: bool = False) -> Latest:
-        result = None if on_stale is None else _finished(session.kept(f"{place}_shown"))
+        shown = session.kept(f"{place}_shown")
+        result = None if on_stale is None else _finished(shown)
         if on_stale is None or result is None:
             return Latest()
+        if shown in parts:
+            return Latest(result)
         on_stale(is_under_way)
         return Latest(result, is_stale=True)
 
     # In every run, or the browser would take the next element for a new one. The run that has the
     # result empties it first, so that the picture never appears below old progress.
     area = st.empty()
-    first = task.after.key if shows_first and task is not None and task.after is not None else None
     while task is not None:
         again = f"{place}_again", partial(session.keep, f"{place}_wanted", task.key)
         try:
@@ -213,13 +215,15 @@ def latest_of(
         if job is None:
             break
         if not shortly(job):
-            part = _finished(first)
-            if part is not None:
-                session.keep(f"{place}_shown", first)
-                return Latest(part, rest=job)
+            part = _first_finished(parts)
+            result = _finished(part)
+            if result is not None:
+                session.keep(f"{place}_shown", part)
+                is_better = partial(_is_another, parts, part)
+                return Latest(result, follow_rest=partial(follow, job, place, until=is_better))
             with area.container():
                 shown = last(is_under_way=True)
-                follow(job, place, until=lambda: _finished(first) is not None)
+                follow(job, place, until=partial(_is_another, parts, part))
                 if shown.result is None:
                     placeholder(texts.picture, height=height)
             return shown
@@ -248,6 +252,15 @@ def placeholder(text: str, *, height: int) -> None:
 def _finished(key: Hashable) -> Any | None:
     """Return the result of a task while it is kept, else None."""
     return None if key is None else _result_of(jobs().get(key))
+
+
+def _first_finished(keys: Sequence[Hashable]) -> Hashable | None:
+    """Return the key of the first of some tasks whose result is kept, or None."""
+    return next((key for key in keys if _finished(key) is not None), None)
+
+
+def _is_another(keys: Sequence[Hashable], key: Hashable | None) -> bool:
+    return _first_finished(keys) != key
 
 
 def _result_of(job: Job | None) -> Any | None:
