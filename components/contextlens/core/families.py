@@ -267,7 +267,7 @@ _TERMS = Rule(
 )
 _DEBERTA = _BERT | {
     "type_vocab_size": whole_number(0, 1024),
-    "relative_attention": _FLAG,
+    "relative_attention": Rule("true, as in all published ones", lambda v: v is True),
     "max_relative_positions": whole_number(-1, 1_000_000),
     "pos_att_type": _TERMS,
     "position_biased_input": _FLAG,

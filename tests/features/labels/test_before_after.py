@@ -152,8 +152,8 @@ def test_the_layer_that_moved_furthest_by_its_own_yardstick_is_named(
 def test_a_small_change_is_called_small(result: BeforeAfter) -> None:
     claims = moved(result, [1, 1, 0.999, 0.998], [0.5] * 4).claims()
     assert list(map(str, claims)) == [
-        "Fine-tuning changed little here: at every layer, a word has a similarity of at least "
-        "**0.9980** to itself before."
+        "Fine-tuning changed little here: at every layer, the average similarity of a word to "
+        "itself before is at least **0.9980**."
     ]
     narrow = moved(result, [1, 1, 0.999, 0.998], [0.99] * 4).claims()
     assert "a similarity of **0.9980**" in str(narrow[0])

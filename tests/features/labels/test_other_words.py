@@ -123,12 +123,14 @@ def test_the_most_similar_word_that_turns_the_label_is_named(service: EncoderSer
     first, second = map(str, OtherWords(of, made).claims())
     assert first.startswith("With “three” in place of “" + old)
     assert first.endswith("the model calls A **fair** (60%).")
-    assert second.startswith("Of 3 edits of one word, 2 turn the label")
+    assert second.startswith("Of 3 edits, each of a single word, 2 turn the label")
     first, second = map(str, OtherWords(of, made[:1]).claims())
     assert first == "A keeps the label good in the only edit that was tried."
     assert second.endswith("comes nearest: **60%** instead of 70%.")
     first, _ = map(str, OtherWords(replace(of, label=0), made[::2]).claims())
-    assert first == "A does not get the label bad in any of 2 edits of one word that were tried."
+    assert first == (
+        "A does not get the label bad in any of the 2 edits that were tried, each of a single word."
+    )
 
 
 @pytest.mark.parametrize("text", ["x", "!", "مرحبا بالعالم", "a " * 700])

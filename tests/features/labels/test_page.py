@@ -196,7 +196,7 @@ def test_a_clicked_word_is_explained_until_it_is_clicked_again() -> None:
 @pytest.mark.parametrize("model", [TEXT, TOKENS])
 def test_other_words_are_listed_with_what_they_make_of_the_label(model: str) -> None:
     app = shown(SECTION.put(opened(model), EDITS))
-    assert "edits of one word" in said(app, "reading_edits")
+    assert "each of a single word" in said(app, "reading_edits")
     (edits,) = [one for one in app.dataframe if "turns the label" in one.value.columns]
     assert len(edits.value) > 10
 

@@ -116,7 +116,11 @@ class OtherWords(Panel):
 
     def sure(self) -> Sequence[Claim]:
         """Return how the words were chosen."""
-        most = {"each": TRIED_FOR_EACH_WORD, "most": MAX_TRIED_EDITS}
+        most = {
+            "words": MAX_CHANGED_WORDS,
+            "each": TRIED_FOR_EACH_WORD,
+            "most": MAX_TRIED_EDITS,
+        }
         return (claim("labels.edits.chosen", **most),) if self.tried else ()
 
     # Files
