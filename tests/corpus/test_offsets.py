@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from itertools import accumulate
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextlens.corpus.offsets import CODE_POINTS, UNITS, unit_of
+from contextlens.corpus.offsets import CODE_POINTS, unit_of, units
 from contextlens.corpus.table import table_of
 from contextlens.corpus.targets import MarkColumns, guess_marks, targets_of
 
+UNITS = units()
 UTF16, BYTES, ONE_BREAK, TWO_BREAKS, LAST, FROM_1, FROM_1_LAST = UNITS[1:]
 TEXTS = [
     *(
@@ -51,7 +57,7 @@ def test_each_unit_is_found_and_every_word_is_whole(unit: object, word: str) -> 
     (marks,) = guess_marks(table_of("mine.csv", "CSV", columns), "text")
     assert (marks.start, marks.end) == ("start", "end")
     found = targets_of(columns, TEXTS, marks)
-    assert found.unit is unit
+    assert found.unit == unit
     covered = [text[slice(*span)] for text, span in zip(TEXTS, found.spans, strict=True) if span]
     assert covered == ["bank"] * len(TEXTS)
     assert (found.n_missed, found.n_cut) == (0, 0)
@@ -78,6 +84,38 @@ def test_units_turn_back_what_programs_count(text: str, start: int, end: int) ->
         first, last = (len(text[:i].replace("\n", "\r\n")) for i in (start, end))
         assert TWO_BREAKS.to_code_points(text, first, last) == (start, end)
         assert ONE_BREAK.to_code_points(written, start, end) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"),
+    [
+        (UTF16, lambda _, c: len(c.encode("utf-16-le")) // 2),
+        (BYTES, lambda _, c: len(c.encode())),
+        (ONE_BREAK, lambda before, c: int((before, c) != ("\r", "\n"))),
+        (TWO_BREAKS, lambda before, c: 1 + int(c == "\n" and before != "\r")),
+    ],
+    ids=["utf-16", "bytes", "one break", "two breaks"],
+)
+def test_every_place_of_a_long_text_is_turned_back(unit: Any, size: Any) -> None:
+    text = ("é" * 1_023 + "\r\n🎉 a\n") * 3  # a break over the end of the first 1,024
+    sizes = map(size, " " + text, text)
+    at = {number: i for i, number in enumerate(accumulate(sizes, initial=0))}
+    for number in range(0, len(text) * 2, 7):
+        expected = at.get(number)
+        if expected is not None:
+            assert unit.to_code_points(text, number, number) == (expected, expected)
+
+
+def test_no_text_is_held_after_its_unit_is_found() -> None:
+    class Text(str):
+        """A text that can be watched; short ones are held by the splitter of words."""
+
+    text = Text("🎉🎉 Our bank shut" + " and" * 1_000)
+    assert unit_of([(text, counted(text, UTF16))]) == UTF16
+    watched = weakref.ref(text)
+    del text
+    gc.collect()
+    assert watched() is None
 
 
 def test_whole_words_need_no_other_unit() -> None:

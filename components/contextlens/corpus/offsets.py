@@ -8,22 +8,23 @@ has two, and others the last character of a word, or from 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.core.words import Span, split_words
 
-__all__ = ["CODE_POINTS", "UNITS", "Unit", "is_whole", "unit_of"]
+__all__ = ["CODE_POINTS", "Unit", "is_whole", "unit_of", "units"]
 
 _Conversion = Callable[[str, int, int], Span]
 _RETURN, _LINE_FEED = 13, 10
 _AFTER = ",.;:!?"
 _LONG = 2_000  # characters of a text of which only the surroundings of a place are split
 _BESIDE = 100
+_BLOCK = 1_024  # code points whose widths are added up
 _N_TRIED = 2_000  # marks that another unit would move
 _CLEARLY = 0.8  # of them must be whole words
 _N_ANYWHERE = 3  # marks that prove a unit which moves every mark, emoji or not
@@ -40,29 +41,41 @@ class Unit:
     """
 
     title: str
-    to_code_points: _Conversion
+    to_code_points: _Conversion = field(compare=False)
     is_general: bool = False
 
 
 def _with_widths(widths: Callable[[NDArray[np.uint32]], NDArray[np.int64]]) -> _Conversion:
     """Return the conversion from a unit of which each code point takes some.
 
-    A long text may have thousands of marks, so its widths are added up once.
+    A long text may have thousands of marks, so the widths of its blocks are added up once, for the
+    last text only: this function is dropped with its unit.
     """
 
-    @lru_cache(maxsize=8)
-    def starts(text: str) -> NDArray[np.int64]:
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(widths(points))])
+    def widths_of(text: str, start: int, end: int) -> NDArray[np.int64]:
+        before = min(start, 1)  # a line break may begin in the block before
+        near = text[start - before : end].encode("utf-32-le", "surrogatepass")
+        return widths(np.frombuffer(near, "<u4"))[before:]
+
+    @lru_cache(maxsize=1)
+    def blocks(text: str) -> NDArray[np.int64]:
+        starts = range(0, len(text), _BLOCK)
+        sizes = (int(widths_of(text, start, start + _BLOCK).sum()) for start in starts)
+        return np.cumsum(np.fromiter(chain([0], sizes), np.int64, len(starts) + 1))
 
     def place(text: str, number: int) -> int | None:
         """Return the code point at a number of units; None if it cuts one."""
-        own = starts(text)
-        beyond = number - int(own[-1])
-        if beyond > 0:
+        ends = blocks(text)
+        beyond = number - int(ends[-1])
+        if beyond >= 0:
             return len(text) + beyond
-        at = int(np.searchsorted(own, number, "right")) - 1
-        return at if at >= 0 and own[at] == number else None
+        if number < 0:
+            return None
+        block = int(np.searchsorted(ends, number, "right")) - 1
+        own = np.cumsum(widths_of(text, block * _BLOCK, (block + 1) * _BLOCK))
+        left = number - int(ends[block])
+        at = int(np.searchsorted(own, left, "right"))
+        return block * _BLOCK + at if left == (int(own[at - 1]) if at else 0) else None
 
     def to_code_points(text: str, start: int, end: int) -> Span:
         first, last = place(text, start), place(text, end)
@@ -105,20 +118,26 @@ def _two_break_widths(points: NDArray[np.uint32]) -> NDArray[np.int64]:
 
 
 CODE_POINTS = Unit("code points", lambda _, start, end: (start, end))
-UNITS = (
-    CODE_POINTS,
-    Unit("UTF-16 units, as in JavaScript", _only_beyond_ascii(_with_widths(_utf16_widths))),
-    Unit("bytes of UTF-8", _only_beyond_ascii(_with_widths(_byte_widths))),
-    Unit(
-        "characters, each line break of two as one",
-        _only_with_breaks(_with_widths(_one_break_widths)),
-    ),
-    Unit("characters, each line break as two", _only_with_breaks(_with_widths(_two_break_widths))),
-    Unit("characters, with the end on the last one", lambda _, s, e: (s, e + 1), is_general=True),
-    Unit("characters from 1", lambda _, s, e: (s - 1, e - 1), is_general=True),
-    Unit("characters from 1, with the end on the last one", lambda _, s, e: (s - 1, e), True),
-)
-"""The units that are tried, the usual one first."""
+
+
+def units() -> tuple[Unit, ...]:
+    """Return the units that are tried, the usual one first, each without a text in its memory."""
+    return (
+        CODE_POINTS,
+        Unit("UTF-16 units, as in JavaScript", _only_beyond_ascii(_with_widths(_utf16_widths))),
+        Unit("bytes of UTF-8", _only_beyond_ascii(_with_widths(_byte_widths))),
+        Unit(
+            "characters, each line break of two as one",
+            _only_with_breaks(_with_widths(_one_break_widths)),
+        ),
+        Unit(
+            "characters, each line break as two",
+            _only_with_breaks(_with_widths(_two_break_widths)),
+        ),
+        Unit("characters, with the end on the last one", lambda _, s, e: (s, e + 1), True),
+        Unit("characters from 1", lambda _, s, e: (s - 1, e - 1), True),
+        Unit("characters from 1, with the end on the last one", lambda _, s, e: (s - 1, e), True),
+    )
 
 
 def unit_of(
@@ -137,7 +156,7 @@ def unit_of(
     if all(right):
         return CODE_POINTS
     best, most = CODE_POINTS, 0
-    for unit in UNITS[1:]:
+    for unit in units()[1:]:
         moved = list(islice(_moved(given, unit), _N_TRIED))
         n_now = sum(right[i] for i, _ in moved)
         n_then = sum(judge(i, given[i][0], span) for i, span in moved)

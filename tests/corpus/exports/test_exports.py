@@ -333,6 +333,126 @@ def test_other_files_are_none_of_a_tool(name: str, content: bytes) -> None:
         assert table.export == ""
 
 
+def doccano(*labels: object) -> bytes:
+    return jsonl(*({"id": i, "text": f"Anna came to Paris {i}", "label": label}
+                   for i, label in enumerate(labels)))  # fmt: skip
+
+
+PLACES = [[0, 4, "P"], [13, 18, "L"]]
+CHOSEN = [task(f"The bank shut {i}", {"result": [
+    {"type": "labels", "from_name": "sense", "value": {"start": 4, "end": 8, "labels": ["money"]}},
+] if i >= 50 else [choice("label", "sad")]}) for i in range(60)]  # fmt: skip
+BAD = {"type": "labels", "from_name": "label", "value": {"start": 5, "end": 5, "labels": ["X"]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "n_marks", "n_bad"),
+    [
+        ("a.jsonl", doccano(*[PLACES] * 4, [[5, 5, "X"]]), 8, 1),
+        ("a.jsonl", doccano(*[[]] * 50, *[PLACES] * 10), 20, 0),
+        ("a.jsonl", doccano(*[PLACES] * 54, [*PLACES, [5, 5, "X"]], *[PLACES] * 5), 120, 1),
+        ("a.jsonl", jsonl(*({"text": f"Anna came {i}", "spans": [[0, 4, "P"]] if i > 70 else []}
+                            for i in range(80))), 9, 0),
+        ("a.jsonl", jsonl(*CHOSEN), 10, 0),
+        ("a.jsonl", jsonl(*CHOSEN, task(BANKS[0], {"result": [BAD]})), 10, 1),
+        ("a.csv", b"text,spans\n" + b"".join(
+            b'Anna came to us,"' + (b"[(0, 4, 'P'), (5, 5, 'X')]" if i > 60 else b"[]") + b'"\n'
+            for i in range(80)), 19, 19),
+    ],
+)  # fmt: skip
+def test_a_place_that_is_none_costs_no_other_and_late_marks_are_read(
+    name: str, content: bytes, n_marks: int, n_bad: int
+) -> None:
+    table = read(name, content, max_bytes=MAX)
+    assert len(marked_words(table)) == n_marks
+    assert set(table.columns["label"]) - {None} <= {"P", "L", "money"}
+    notes = " ".join(table.notes)
+    assert [int(n) for n in re.findall(r"(\d+) places? that", notes)] == [n_bad] * (n_bad > 0)
+    assert "“label”" not in notes
+    assert "“spans”" not in notes
+
+
+OWN = {"text": "a note here", "start": "2020", "word": "w", "label": "sad", "text label": "old"}
+
+
+def test_columns_of_the_file_never_replace_a_text_or_a_mark() -> None:
+    items = [{"sentence": "Anna came to Paris", **OWN, "spans": spans}
+             for spans in ([[0, 4, "P"]], [])]  # fmt: skip
+    table = read("a.json", json.dumps(items).encode(), max_bytes=MAX)
+    assert table.text_column == "text"
+    assert {title: cells[0] for title, cells in table.columns.items()} == {
+        "text": "Anna came to Paris", "start": "0", "end": "4", "label": "P",
+        "other text": "a note here", "text start": "2020", "text word": "w", "text label": "sad",
+        "text text label": "old"}  # fmt: skip
+    assert marked_words(table) == ["Anna"]
+    (other,) = read("b.jsonl", jsonl({**STUDIO[0], "data": {"text": BANKS[0], "mood": "m"}}),
+                    max_bytes=MAX).head(1)  # fmt: skip
+    assert (other["mood"], other["mood (annotated)"]) == ("m", "sad")
+
+
+DEEP = json.loads("[" * 500 + "]" * 500)
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        (jsonl(*({"_index": "a", "_id": str(i), "_source": {"text": t}}
+                 for i, t in enumerate(BANKS))), BANKS),
+        (json.dumps([{"_text": t, "meta": {"a": 1}} for t in BANKS]).encode(), BANKS),
+        (jsonl(*({"text": t, "meta": {"a": 1}, "x": DEEP} for t in BANKS)), BANKS),
+        (json.dumps({"messages": [{"date": "1", "from": "A", "text": given} for given in (
+            [DEEP, "The bank ", *["a"] * 1_001], [{"text": "is "}, {"text": {"a": 1}}, "shut"])]}
+        ).encode(), ["The bank " + "a" * 1_001, "is shut"]),
+    ],
+)  # fmt: skip
+def test_common_and_deep_json_keeps_its_texts(content: bytes, texts: list[str]) -> None:
+    table = read("a.json", content, max_bytes=MAX)
+    assert list(table.columns[table.text_column]) == texts
+
+
+def test_files_and_columns_of_a_file_are_its_own() -> None:
+    files = {"a.txt": b"The python slept", "a.ann": b"T1\tANIMAL 4 10\tpython",
+             "A.TXT": b"Another text"}  # fmt: skip
+    table = read("a.zip", zipped(files), max_bytes=MAX)
+    assert table.columns["text"] == ("The python slept", "Another text")
+    assert marked_words(table) == ["python"]
+    spans = [{"text": BANKS[0], "annotator": "ann", "spans": [[4, 8, "M"]]}] * 2
+    assert read("a.jsonl", jsonl(*spans), max_bytes=MAX).columns["annotator"] == ("ann", "ann")
+    people = [{"text": t, "_annotator_id": "ann", "spans": [], **ANSWERED} for t in BANKS]
+    table = read("a.jsonl", jsonl(*people), max_bytes=MAX)
+    assert "annotator" not in table.columns
+    assert any("Only one annotator is named" in note for note in table.notes)
+
+
+WIDE = {f"t{i}": f"Our bank {i}" for i in range(4_000)}
+HOSTILE = {
+    "titles.jsonl": jsonl({**WIDE, "spans": [[4, 8, "M"]] * 4_000}),
+    "cell.csv": b'text,spans\nOur bank shut,"[' + b"(4, 8, 'M'), " * 100_000 + b']"\n',
+    "lines.zip": zipped({"a.txt": b"a b\n" * 30_000,
+                         "a.ann": b"".join(b"T%d\tX %d 119999\tb\n" % (i, i)
+                                           for i in range(9_000))}),
+    "keys.jsonl": jsonl({"text": "Our bank", "spans": [
+        {"start": 4, "end": 8, **{f"k{i}": {f"m{i}": 1} for i in range(5_000)}}]}),
+    "choices.jsonl": jsonl(task(BANKS[0], {"result": [
+        {**result(BANKS[0], "money")},
+        *({**choice(f"c{i}", "x"), "id": "a"} for i in range(900)),
+        *({**choice("mood", "x"), "id": "b"} for i in range(30_000))]})),
+    "range.conllu": b"1-999999999\tx\t_\t_\n" + b"1\ta\ta\tX\n" * 50_000,
+    "range.2.conllu": b"1-2\tx\t_\t_\n" + b"1\ta\ta\tX\n" * 50_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_time_of_a_file_grows_with_its_size(name: str) -> None:
+    begin = time.process_time()
+    if name == "titles.jsonl":
+        with pytest.raises(CorpusError, match="more than 1,000 different keys"):
+            read(name, HOSTILE[name], max_bytes=MAX)
+    else:
+        assert read(name, HOSTILE[name], max_bytes=MAX).n_rows
+    assert time.process_time() - begin < 5
+
+
 def test_a_file_of_which_nothing_is_left_says_why() -> None:
     given = jsonl({"text": "Wrong", "spans": [], **ANSWERED, "answer": "reject"})
     with pytest.raises(CorpusError, match=r"holds no text to read\. 1 rejected example was"):

@@ -126,3 +126,13 @@ def test_rows_that_are_built_on_demand_are_told_apart_by_what_they_hold(
     first, second, again = drawn[::2]
     assert first == again != second
     assert drawn[1] == drawn[5] != drawn[3]
+
+
+def test_a_large_table_is_drawn_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[str] = []
+    drawn: list[object] = []
+    monkeypatch.setattr(kit, "_draw_kept_table", lambda identity, _: kept.append(identity))
+    monkeypatch.setattr(kit, "_draw_table", lambda rows, *_: drawn.append(rows))
+    kit.table([{"text": "a" * 200_000}], key="table")
+    kit.table([{"text": "a"}], key="table")
+    assert (len(drawn), len(kept)) == (1, 1)

@@ -123,7 +123,7 @@ def conll(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
         tags = [row[-1].strip() if len(row) > 1 else "O" for row in rows]
         n_columns = max([n_columns, *map(len, rows)])
         if tokens and tokens != ["-DOCSTART-"]:
-            yield from rows_of(tagged(tokens, tags, {}), is_marked=True)
+            yield from rows_of(tagged(tokens, tags, {}), tally)
         elif rows:
             tally.leave_out("line between documents", "lines between documents")
     for number in range(2, min(n_columns, 20)):
@@ -148,10 +148,13 @@ def _sentences(lines: Iterable[str]) -> Iterator[list[str]]:
         yield sentence
 
 
+_MAX_JOINED = 20  # words of grammar in a written one
+
+
 def conllu(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
     """Yield a row for each word of CoNLL-U with its universal tag, in its sentence."""
     words: list[list[str]] = []
-    text, last = "", 0
+    text, last, n_joined = "", 0, 0
     has_more = False
     for line in (*lines, ""):
         cells = line.split("\t")
@@ -161,23 +164,26 @@ def conllu(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
             text = value.strip() if name.strip() == "text" else text
         elif not line.strip():
             if words:
-                yield from _sentence_of_words(words, text)
-            words, text, last = [], "", 0
-        elif len(cells) < 4 or not all(map(str.isdecimal, number)) or len(number) > 2:
+                yield from _sentence_of_words(words, text, tally)
+            words, text, last, n_joined = [], "", 0, 0
+        elif len(cells) < 4 or not _is_numbered(number):
             tally.leave_out("empty node or broken line", "empty nodes or broken lines")
         elif len(number) == 2:  # "2-3": a written word of two words of grammar
             words.append([*cells[:2], "_", "_", *cells[4:]])
-            last = int(number[1][:9])
-        elif int(number[0][:9]) > last:
+            last, n_joined = int(number[1]), 0
+        elif int(number[0]) > last:
             words.append(cells)
-        elif words:
+        elif n_joined < _MAX_JOINED:
+            n_joined += 1
             words[-1][3] = "+".join(tag for tag in (words[-1][3], cells[3]) if tag != "_")
+        else:
+            tally.leave_out("empty node or broken line", "empty nodes or broken lines")
         has_more = has_more or len(cells) > 4
     if has_more:
         tally.name("features, heads and relations")
 
 
-def _sentence_of_words(words: Sequence[Sequence[str]], given: str) -> Iterator[Row]:
+def _sentence_of_words(words: Sequence[Sequence[str]], given: str, tally: Tally) -> Iterator[Row]:
     parts, places, end = [], list[tuple[int, int]](), 0
     for cells in words:
         places.append((end, end + len(cells[1])))
@@ -192,7 +198,14 @@ def _sentence_of_words(words: Sequence[Sequence[str]], given: str) -> Iterator[R
         for cells, (a, b) in zip(words, places, strict=True)
         if a < b <= len(text) and cells[3] != "PUNCT"
     ]
-    yield from rows_of(Record(text, marks), is_marked=True)
+    yield from rows_of(Record(text, marks), tally)
+
+
+def _is_numbered(number: Sequence[str]) -> bool:
+    """True for a word's number, and for a range of a few: "2-3"."""
+    if not all(own.isdecimal() and len(own) < 10 for own in number) or len(number) > 2:
+        return False
+    return 0 <= int(number[-1]) - int(number[0]) < _MAX_JOINED
 
 
 def _filled(cell: str) -> str | None:
@@ -317,9 +330,10 @@ def chat_messages(items: Sequence[Item]) -> Reader | None:
 def _said(value: Any) -> str:
     """Return the text of a message: Telegram's is a list of texts and of objects with a text."""
     if isinstance(value, list):
-        return "".join(map(_said, value[:1_000]))
+        parts = (own.get("text") if isinstance(own, dict) else own for own in value)
+        return "".join(part for part in parts if isinstance(part, str))
     if isinstance(value, dict):
-        return str(value.get("text") or "")
+        value = value.get("text")
     return value if isinstance(value, str) else ""
 
 

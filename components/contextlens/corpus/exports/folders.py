@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zipfile
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -158,6 +160,10 @@ def _split(folder: str) -> str:
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MAX_MARKS = 200_000  # of one text
+_MARK_SIZE = 500  # bytes in memory, about
+_MAX_BREAKS = 100  # characters of line breaks in a mark, which brat writes as a space each
+_MAX_SENTENCE = 10_000  # characters of the lines of one mark
 _PLACE = re.compile(r"(\S+) (\d{1,9}) (\d{1,9})")
 _KINDS = {
     "R": "relation",
@@ -177,23 +183,26 @@ def is_annotated(paths: Sequence[str]) -> bool:
     return any(path.endswith(".ann") and f"{path[:-4]}.txt" in known for path in known)
 
 
-def annotated_rows(folder: Folder, tally: Tally) -> Iterator[Row]:
-    """Yield a row for each mark, with the line of its text, and the lines without a mark."""
-    by_name = {path.casefold(): path for path in folder.paths}
+def annotated_rows(folder: Folder, tally: Tally, max_held: int) -> Iterator[Row]:
+    """Yield a row for each mark, with the line of its text, and the lines without a mark.
+
+    The texts and marks of all documents prove the unit, so they are held at the same time.
+    """
+    texts = [path for path in folder.paths if path.casefold().endswith(".txt")]
+    beside = _annotations_of(texts, folder.paths)
     documents: list[tuple[str, list[Mark]]] = []
-    used = set()
-    for low, path in by_name.items():
-        if not low.endswith(".txt"):
+    for path in texts:
+        if max_held < 0:
+            tally.leave_out("text beyond the memory", "texts beyond the memory")
             continue
-        used.add(low)
         text = folder.text(path, tally)
-        beside = by_name.get(f"{low[:-4]}.ann")
-        if beside is not None:
-            used.add(beside.casefold())
-        written = folder.text(beside, tally) if beside is not None else ""
+        written = folder.text(beside[path], tally) if path in beside else ""
         if text is not None:
-            documents.append((text, _marks(written or "", tally)))
-    lost = [path for low, path in by_name.items() if low not in used]
+            marks = _marks(written or "", tally)
+            max_held -= sys.getsizeof(text) + _MARK_SIZE * len(marks)
+            documents.append((text, marks))
+    used = {*texts, *beside.values()}
+    lost = [path for path in folder.paths if path not in used]
     tally.leave_out("file beside the texts", "files beside the texts", len(lost))
     for path in lost[:3]:
         tally.name(path)
@@ -204,8 +213,20 @@ def annotated_rows(folder: Folder, tally: Tally) -> Iterator[Row]:
         yield from _lines(text, marks, unit, tally)
 
 
+def _annotations_of(texts: Sequence[str], paths: Sequence[str]) -> dict[str, str]:
+    """Return the path of each text's annotations: of the same name, or else in other capitals."""
+    known = set(paths)
+    beside = {path: own for path in texts if (own := f"{path[:-4]}.ann") in known}
+    free = known.difference(beside.values())
+    folded = {path.casefold(): path for path in paths if path in free}
+    for path in texts:
+        if path not in beside and (own := folded.pop(f"{path[:-4]}.ann".casefold(), "")):
+            beside[path] = own
+    return beside
+
+
 def _marks(written: str, tally: Tally) -> list[Mark]:
-    marks = []
+    marks: list[Mark] = []
     for line in written.splitlines():
         cells = line.split("\t")
         match = _PLACE.fullmatch(cells[1]) if len(cells) > 1 else None
@@ -214,6 +235,8 @@ def _marks(written: str, tally: Tally) -> list[Mark]:
             tally.leave_out(kind, n=int(bool(line.strip())))
         elif match is None:
             tally.leave_out("mark in several pieces", "marks in several pieces")
+        elif len(marks) >= _MAX_MARKS:
+            tally.leave_out("mark of a text with too many", "marks of texts with too many")
         else:
             marks.append(Mark(int(match[2]), int(match[3]), match[1], "\t".join(cells[2:]) or None))
     return marks
@@ -224,7 +247,9 @@ def _unit(documents: Sequence[tuple[str, list[Mark]]]) -> Unit:
 
     def is_right(i: int, text: str, span: Span) -> bool:
         word = given[i][1].word
-        return word is not None and text[slice(*span)].split() == word.split() and span[0] >= 0
+        if word is None or span[0] < 0 or span[1] - span[0] > 2 * len(word) + _MAX_BREAKS:
+            return False
+        return text[slice(*span)].split() == word.split()
 
     if not all(mark.word for _, mark in given):
         return unit_of((text, (mark.start, mark.end)) for text, mark in given)
@@ -233,23 +258,20 @@ def _unit(documents: Sequence[tuple[str, list[Mark]]]) -> Unit:
 
 def _lines(text: str, marks: Sequence[Mark], unit: Unit, tally: Tally) -> Iterator[Row]:
     """Yield rows of the lines of a document; a mark of several lines has all of them."""
-    lines: dict[Span, list[Mark]] = {}
-    start = 0
-    for line in _LINE.findall(text):
-        if line.strip():
-            lines[start, start + len(line)] = []
-        start += len(line)
-    ends_of = dict(list(lines))
+    found = list(_LINE.finditer(text))
+    starts = [line.start() for line in found]
+    lines: dict[Span, list[Mark]] = {line.span(): [] for line in found if line[0].strip()}
     for mark in marks:
         first, last = unit.to_code_points(text, mark.start, mark.end)
         if not 0 <= first < last <= len(text):
             tally.leave_out("mark beyond its text", "marks beyond their text")
             continue
-        a = max(text.rfind(end, 0, first) for end in "\n\r") + 1
-        ends = [at for end in "\n\r" if (at := text.find(end, last)) >= 0]
-        b = min(ends, default=len(text))
-        whole = (a, ends_of.get(a, b)) if ends_of.get(a, b) >= b else (a, b)
-        lines.setdefault(whole, []).append(Mark(first - a, last - a, mark.label, text[first:last]))
-    for (a, b), own in sorted(lines.items()):
-        sentence = text[a:b].rstrip()
-        yield from rows_of(Record(sentence, own), is_marked=True)
+        a, b = bisect_right(starts, first) - 1, bisect_left(starts, last) - 1
+        start, end = found[a].start(), found[b].end()
+        if b > a and end - start > _MAX_SENTENCE:
+            tally.leave_out("mark over many lines", "marks over many lines")
+            continue
+        own = Mark(first - start, last - start, mark.label, text[first:last])
+        lines.setdefault((start, end), []).append(own)
+    for (start, end), own_marks in sorted(lines.items()):
+        yield from rows_of(Record(text[start:end].rstrip(), own_marks), tally)

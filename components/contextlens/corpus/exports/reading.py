@@ -36,7 +36,14 @@ from contextlens.corpus.exports.folders import (
     text_paths,
     text_rows,
 )
-from contextlens.corpus.exports.records import Item, Row, Tally
+from contextlens.corpus.exports.records import (
+    MARK_TITLES,
+    Item,
+    Row,
+    Tally,
+    marks_in,
+    titles_without_marks,
+)
 from contextlens.corpus.exports.tools import (
     Reader,
     argilla,
@@ -49,11 +56,14 @@ from contextlens.corpus.exports.tools import (
     tagged_tokens,
 )
 from contextlens.corpus.json_lines import Items, is_json, json_items, table_of_items
-from contextlens.corpus.table import Table
+from contextlens.corpus.table import Table, named
 
 __all__ = ["EXPORTS", "EXPORT_FORMATS", "Export", "export_of_table", "read_export", "read_folder"]
 
 _N_HEAD = 50  # objects by which a tool is recognised
+_N_LATER = 50  # more of them with the first marks of a list
+_MAX_DEPTH = 6  # of lists that may hold marks
+_MAX_LITERAL = 100_000  # characters of a list of Python's, of which parsing takes 300 times that
 _SAMPLE = 1 << 16  # characters by which lines are
 _JSON = {".json", ".jsonl", ".ndjson"}
 _LINES = {".txt", ".data"}
@@ -160,6 +170,7 @@ EXPORTS: Mapping[str, Export] = {
     ),
 }  # fmt: skip
 """What other tools write, by the reader's name, the surest to recognise first."""
+_GENERIC = {"tagged_tokens", "marked_texts", "nested_texts"}
 _OF_TABLES = ("label_studio_min", "argilla", "marked_texts", "tagged_tokens")
 _OF_LINES: Mapping[str, LineReader] = {
     "subtitles": subtitles,
@@ -174,15 +185,18 @@ class _Rows(Items):
 
     def __init__(self, rows: Iterator[Row], tally: Tally, source: Items | None = None) -> None:
         super().__init__((), "row")
-        self._rows, self._tally, self._source = rows, tally, source
+        self._rows, self.tally, self._source = rows, tally, source
+        self.n_rows = 0
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out of the file, and by its reader."""
-        return (*(self._source.notes if self._source else ()), *self._tally.notes)
+        return (*(self._source.notes if self._source else ()), *self.tally.notes)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return self._rows
+        for row in self._rows:
+            self.n_rows += 1
+            yield row
 
 
 def read_export(name: str, ending: str, content: bytes, max_held: int) -> Table | None:
@@ -225,14 +239,47 @@ def _of_json(
     name: str, ending: str, content: bytes, charset: Charset, max_held: int
 ) -> Table | None:
     items = partial(json_items, name, content, charset, by_line=ending in {".jsonl", ".ndjson"})
-    head = list(islice(items(), _N_HEAD))
-    found = _recognised(head, list(EXPORTS))
+    found = _recognised(_head(items()), list(EXPORTS))
     if found is None:
         return None
     kind, reader = found
     tally, source = Tally(), items()
     rows = (row for item in source for row in reader(item, tally))
     return _table(name, kind, charset, _Rows(rows, tally, source), max_held)
+
+
+def _head(items: Iterable[Item]) -> list[Item]:
+    """Return the first objects, and of the later ones those with the first marks of a list."""
+    left = iter(items)
+    head = list(islice(left, _N_HEAD))
+    lists = [found for item in head for found in _lists(item)]
+    seen = {title for title, has_marks in lists if has_marks}
+    n_later = 0
+    for item in left if lists else ():
+        new = {title for title, has_marks in _lists(item) if has_marks} - seen
+        if new:
+            seen |= new
+            head.append(item)
+            n_later += 1
+        if n_later == _N_LATER:
+            break
+    return head
+
+
+def _lists(value: Any, title: str = "", depth: int = 0) -> Iterator[tuple[str, bool]]:
+    """Yield the lists in a value by title, and True for those that hold marks."""
+    if isinstance(value, list):
+        yield title, marks_in(value[:10]) is not None
+    if depth == _MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for key, own in value.items():
+            if isinstance(own, dict | list):
+                yield from _lists(own, f"{title}.{key}", depth + 1)
+    elif isinstance(value, list):
+        for own in value:
+            if isinstance(own, dict):
+                yield from _lists(own, title, depth + 1)
 
 
 def _recognised(head: Sequence[Item], kinds: Iterable[str]) -> tuple[str, Reader] | None:
@@ -246,22 +293,33 @@ def _recognised(head: Sequence[Item], kinds: Iterable[str]) -> tuple[str, Reader
     return None
 
 
-def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -> Table:
-    title = EXPORTS[kind].tool
+def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -> Table | None:
+    """Return the table of an export's rows; None if it has none and is better read as it is.
+
+    Raises:
+        CorpusError: all of it was left out, or it does not fit.
+    """
+    title, tally = EXPORTS[kind].tool, rows.tally
     try:
         table = table_of_items(name, charset, rows, max_held, title)
     except CorpusError as exc:
-        if rows.notes and "holds no JSON object" in str(exc):
-            raise CorpusError(
-                f"{str(exc).partition(' holds no JSON object')[0]} holds no text to read. "
-                f"{' '.join(rows.notes)}"
-            ) from exc
-        raise
-    empty = [t for t in ("word", "label") if not any(table.columns.get(t, (None,)))]
-    people = set(table.columns.get("annotator", ())) - {None}
-    dropped = {*empty, *(["annotator"] if len(people) == 1 else [])}
-    columns = {t: cells for t, cells in table.columns.items() if t not in dropped}
-    return replace(table, columns=MappingProxyType(columns), export=title)
+        if rows.n_rows:
+            raise
+        if kind in _GENERIC or not rows.notes:
+            return None
+        raise CorpusError(f"{named(name)} holds no text to read. {' '.join(rows.notes)}") from exc
+    columns = dict(table.columns)
+    notes = table.notes
+    if tally.n_marks:
+        order = dict.fromkeys(t for t in ("text", *MARK_TITLES, *columns) if t in columns)
+        columns = {t: columns[t] for t in order if t not in MARK_TITLES or any(columns[t])}
+    elif tally.n_marks == 0:
+        titles = titles_without_marks(columns)
+        columns = {titles[t]: cells for t, cells in columns.items()}
+    if tally.n_people == 1 and len({*columns.get("annotator", ())} - {None}) == 1:
+        del columns["annotator"]
+        notes = (*notes, "Only one annotator is named; the column “annotator” was left out.")
+    return replace(table, columns=MappingProxyType(columns), notes=notes, export=title)
 
 
 def export_of_table(table: Table, max_held: int) -> Table | None:
@@ -269,24 +327,28 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
 
     Label Studio's CSV has such cells, and so have lists in Parquet files.
     """
-    titles = [title for title, cells in table.columns.items() if _is_json_column(cells)]
-    if not titles:
+    columns = {title: c for title, c in table.columns.items() if _is_json_column(c)}
+    if not columns:
         return None
 
-    def items() -> Iterator[Item]:
-        for row in zip(*table.columns.values(), strict=True):
-            item: dict[str, Any] = dict(zip(table.columns, row, strict=True))
-            for title in titles:
-                item[title] = _parsed(item[title])
-            yield item
+    def item_of(row: int) -> Item:
+        item: dict[str, Any] = {title: cells[row] for title, cells in table.columns.items()}
+        return {title: _parsed(v) if title in columns else v for title, v in item.items()}
 
-    found = _recognised(list(islice(items(), _N_HEAD)), _OF_TABLES)
+    numbers = {*range(min(_N_HEAD, table.n_rows))}
+    for cells in columns.values():
+        numbers |= {*islice((i for i, cell in enumerate(cells) if _is_filled_list(cell)), _N_LATER)}
+    head = {row: item_of(row) for row in sorted(numbers)}
+    found = _recognised(list(head.values()), _OF_TABLES)
     if found is None:
         return None
     kind, reader = found
     tally = Tally()
-    rows = _Rows((row for item in items() for row in reader(item, tally)), tally)
+    items = (head[row] if row in head else item_of(row) for row in range(table.n_rows))
+    rows = _Rows((row for item in items for row in reader(item, tally)), tally)
     expanded = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
+    if expanded is None:
+        return None
     return replace(
         expanded,
         format=f"{table.format}, {EXPORTS[kind].tool}",
@@ -296,8 +358,14 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
 
 
 def _is_json_column(cells: Sequence[str | None]) -> bool:
-    head = [cell for cell in islice(filter(None, cells), _N_HEAD) if not cell.isspace()]
-    return bool(head) and all(isinstance(_parsed(cell), list) for cell in head)
+    """True if the first values look like lists."""
+    head = [cell.strip() for cell in islice(filter(None, cells), _N_HEAD) if not cell.isspace()]
+    return bool(head) and all(cell[0] == "[" and cell[-1] == "]" for cell in head)
+
+
+def _is_filled_list(cell: str | None) -> bool:
+    inside = (cell or "").strip()
+    return inside.startswith("[") and bool(inside[1:-1].strip())
 
 
 def _parsed(cell: str | None) -> Any:
@@ -306,7 +374,8 @@ def _parsed(cell: str | None) -> Any:
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
-        pass
+        if len(cell) > _MAX_LITERAL:
+            return cell
     try:  # as Python writes lists: "[(4, 8, 'X')]"
         return json.loads(json.dumps(ast.literal_eval(cell)))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, SystemError):
@@ -324,7 +393,7 @@ def read_folder(name: str, content: bytes, *, max_bytes: int, max_held: int) -> 
         return None
     tally = Tally()
     if is_annotated(folder.paths):
-        kind, rows = "brat", annotated_rows(folder, tally)
+        kind, rows = "brat", annotated_rows(folder, tally, max_held)
     elif paths := text_paths(folder.paths):
         kind, rows = "folder", text_rows(folder, paths, tally)
     else:

@@ -5,8 +5,9 @@ A text with several marks becomes several rows, because a row of a table marks o
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +15,29 @@ from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.offsets import CODE_POINTS, Unit
 from contextlens.corpus.table import named
 
-__all__ = ["Item", "Mark", "Record", "Row", "Tally", "cell_of", "flat", "marks_in", "rows_of"]
+__all__ = [
+    "MARK_TITLES",
+    "NO_PLACE",
+    "Item",
+    "Mark",
+    "Record",
+    "Row",
+    "Tally",
+    "cell_of",
+    "flat",
+    "marks_in",
+    "rows_of",
+    "titles_without_marks",
+]
 
 Item = Mapping[str, Any]
 """A JSON object of a file."""
 Row = dict[str, Any]
 """The cells of a row, by the title of their column."""
+MARK_TITLES = ("start", "end", "word", "label")
+"""The columns of a mark."""
+NO_PLACE = ("place that is none", "places that are none")
+"""What an entry of a list of places is called that marks nothing."""
 
 _STARTS = (
     *("start", "startoffset", "beginoffset", "begin", "startchar", "charstart", "startindex"),
@@ -34,6 +52,8 @@ _WORDS = ("text", "word", "surface", "surfacetext", "mention", "quote", "value",
 _MAX_DEPTH = 4  # objects within objects
 _MAX_NAMES = 20  # of what is left out
 _MAX_PEOPLE = 1_000
+_RESERVED = re.compile(r"(?:text )*(?:start|end|word|label)")
+_RESERVED_TEXT = re.compile(r"(?:other )*text")
 
 
 @dataclass(frozen=True)
@@ -66,6 +86,8 @@ class Tally:
         self._charsets: Counter[str] = Counter()
         self._unit = CODE_POINTS
         self._n_shared = 0
+        self.n_marks: int | None = None
+        """The marks of all records; None if no record was read."""
 
     def leave_out(self, one: str, several: str = "", n: int = 1) -> None:
         """Count something left out: "cancelled annotation", "cancelled annotations"."""
@@ -85,6 +107,15 @@ class Tally:
         """Note whose annotation a row is."""
         if len(self._people) < _MAX_PEOPLE:
             self._people.add(person)
+
+    @property
+    def n_people(self) -> int:
+        """The number of people whose annotations are rows."""
+        return len(self._people)
+
+    def count_marks(self, n: int) -> None:
+        """Count the marks of a record."""
+        self.n_marks = (self.n_marks or 0) + n
 
     def read_as(self, charset: str) -> None:
         """Count a file by the title of its encoding."""
@@ -126,37 +157,47 @@ class Tally:
         return tuple(notes)
 
 
-def rows_of(record: Record, *, is_marked: bool) -> Iterator[Row]:
+def rows_of(record: Record, tally: Tally) -> Iterator[Row]:
     """Yield a row for each mark of a text, or one row if it has none.
 
-    Args:
-        record: the text.
-        is_marked: True to have empty cells for the mark of a text without one.
+    The file's own columns that are titled as those of a text or a mark become "other text" and
+    "text label", whether or not this record has a mark: a column is the same in all rows.
     """
-    clash = {"label": "text label"} if is_marked or record.marks else {}
-    cells = {clash.get(title, title): value for title, value in record.cells.items()}
+    tally.count_marks(len(record.marks))
+    cells = {_beside(title): value for title, value in record.cells.items()}
     if not record.marks:
-        yield {"text": record.text, **(dict.fromkeys(_TITLES) if is_marked else {}), **cells}
+        yield {"text": record.text, **cells}
     for mark in record.marks:
         values = (str(mark.start), str(mark.end), mark.word, mark.label)
-        row = {"text": record.text, **dict(zip(_TITLES, values, strict=True))}
-        yield {**row, **cells, **{title: cell_of(value) for title, value in mark.more.items()}}
+        more = {
+            _beside(f"{title} (annotated)" if title in record.cells else title): cell_of(value)
+            for title, value in mark.more.items()
+        }
+        row = {"text": record.text, **dict(zip(MARK_TITLES, values, strict=True))}
+        yield {**row, **more, **cells}
 
 
-_TITLES = ("start", "end", "word", "label")
+def _beside(title: str) -> str:
+    """Return the title of a column beside those of a text and its mark, unlike any other."""
+    if _RESERVED_TEXT.fullmatch(title):
+        return f"other {title}"
+    return f"text {title}" if _RESERVED.fullmatch(title) else title
+
+
+def titles_without_marks(titles: Iterable[str]) -> dict[str, str]:
+    """Return the titles of rows as their file has them, for a file in which nothing is marked."""
+    return {
+        title: title.removeprefix("text ") if _RESERVED.fullmatch(title) else title
+        for title in titles
+    }
 
 
 def marks_in(value: object) -> list[Mark] | None:
-    """Return the marks in a list of places in any dialect; None if it is no such list."""
-    if not isinstance(value, list) or not value:
+    """Return the marks in a list of places in any dialect; None if none of it is a place."""
+    if not isinstance(value, list):
         return None
-    marks = []
-    for item in value:
-        mark = _of_object(item) if isinstance(item, dict) else _of_list(item)
-        if mark is None:
-            return None
-        marks.append(mark)
-    return marks
+    marks = (_of_object(item) if isinstance(item, dict) else _of_list(item) for item in value)
+    return [mark for mark in marks if mark is not None] or None
 
 
 def _of_list(item: object) -> Mark | None:
@@ -186,18 +227,24 @@ def _of_object(item: Mapping[str, Any]) -> Mark | None:
     return Mark(start, end, label, word)
 
 
-def _plain_keys(item: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """Return the values of an object and of those in it, by keys as in "startoffset"."""
+def _plain_keys(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of an object and of those in it, by keys as in "startoffset".
+
+    The values of an outer object come first.
+    """
     cells: dict[str, Any] = {}
-    nested: list[Mapping[str, Any]] = []
-    for key, value in item.items():
-        cells[str(key).casefold().replace("_", "").replace("-", "").replace(" ", "")] = value
-        if isinstance(value, list) and len(value) == 1:
-            (value,) = value
-        if isinstance(value, dict) and depth < _MAX_DEPTH:
-            nested.append(value)
-    for inner in nested:
-        cells = {**_plain_keys(inner, depth + 1), **cells}
+    level = [item]
+    for _ in range(_MAX_DEPTH + 1):
+        nested: list[Mapping[str, Any]] = []
+        for own in level:
+            for key, value in own.items():
+                plain = str(key).casefold().replace("_", "").replace("-", "").replace(" ", "")
+                cells.setdefault(plain, value)
+                if isinstance(value, list) and len(value) == 1:
+                    (value,) = value
+                if isinstance(value, dict):
+                    nested.append(value)
+        level = nested
     return cells
 
 
@@ -221,7 +268,7 @@ def flat(item: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[str, Any]]:
 def cell_of(value: object) -> str | None:
     """Return a value as the text of a cell: a list of values with commas; None for others."""
     if isinstance(value, list):
-        texts = [cell_of(item) for item in value]
-        is_plain = all(not isinstance(item, list | dict) for item in value)
-        return ",".join(filter(None, texts)) or None if is_plain else None
+        if any(isinstance(item, list | dict) for item in value):
+            return None
+        return ",".join(filter(None, map(as_text, value))) or None
     return None if isinstance(value, dict) else as_text(value)

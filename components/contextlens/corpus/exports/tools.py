@@ -8,11 +8,13 @@ has them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from contextlens.corpus.exports.records import (
+    NO_PLACE,
     Item,
     Mark,
     Record,
@@ -24,7 +26,7 @@ from contextlens.corpus.exports.records import (
     rows_of,
 )
 from contextlens.corpus.offsets import is_whole
-from contextlens.corpus.table import guess_text_column, kind_of
+from contextlens.corpus.table import MAX_COLUMNS, guess_text_column, kind_of
 
 __all__ = [
     "Reader",
@@ -42,6 +44,8 @@ __all__ = [
 Reader = Callable[[Item, Tally], Iterator[Row]]
 
 _NO_TEXT = ("row without a text", "rows without a text")
+_MAX_FITS = 500_000  # marks that are tried on texts to find the title of the texts
+_MAX_TRIED = 100  # of them of one object
 _REJECTED = {"reject": "rejected", "ignore": "ignored", "discarded": "discarded"}
 
 
@@ -53,16 +57,21 @@ def _text_title(items: Sequence[Mapping[str, Any]], marks: Sequence[Sequence[Mar
 
     Without marks it is the likeliest title of texts.
     """
-    titles = dict.fromkeys(
+    every = dict.fromkeys(
         title for item in items for title, value in item.items() if _is_text(value)
     )
+    titles = list(islice(every, MAX_COLUMNS))
+    n_tried = min(_MAX_TRIED, 1 + _MAX_FITS // (1 + len(titles) * len(items)))
     columns = {
         title: [value if _is_text(value := item.get(title)) else None for item in items]
         for title in titles
     }
     fits = {
         title: sum(
-            _fit(text, mark) for text, own in zip(cells, marks, strict=True) if text for mark in own
+            _fit(text, mark)
+            for text, own in zip(cells, marks, strict=True)
+            if text
+            for mark in own[:n_tried]
         )
         for title, cells in columns.items()
     }
@@ -85,28 +94,46 @@ def _fit(text: str, mark: Mark) -> int:
 
 
 def _mark_titles(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the titles of lists that hold marks wherever they hold anything."""
-    titles = dict.fromkeys(title for item in items for title in item)
-    lists = {
-        title: [value for item in items if (value := item.get(title)) and isinstance(value, list)]
-        for title in titles
-    }
-    return [t for t, own in lists.items() if own and all(marks_in(value) for value in own)]
+    """Return the titles of lists that hold marks: most of those that hold anything."""
+    votes: dict[str, int] = {}
+    for item in items:
+        for title, value in item.items():
+            if isinstance(value, list) and value:
+                is_marked = 2 * len(marks_in(value) or ()) >= len(value)
+                votes[title] = votes.get(title, 0) + (1 if is_marked else -1)
+    return [title for title, n in votes.items() if n > 0]
 
 
-def _marked(cells: Mapping[str, Any], titles: Sequence[str]) -> list[Mark]:
-    return [mark for title in titles for mark in marks_in(cells.get(title)) or ()]
+def _marked(
+    cells: Mapping[str, Any], titles: Sequence[str], tally: Tally
+) -> tuple[list[Mark], list[str]]:
+    """Return the marks under some titles, and those of these titles that are marks here.
+
+    A list of plain values under such a title is no list of places; what marks nothing is counted.
+    """
+    marks: list[Mark] = []
+    used = []
+    for title in titles:
+        value = cells.get(title)
+        if not isinstance(value, list) or not value:
+            continue
+        found = marks_in(value) or []
+        if found or all(isinstance(item, list | dict) for item in value):
+            used.append(title)
+            marks += found
+            tally.leave_out(*NO_PLACE, n=len(value) - len(found))
+    return marks, used
 
 
 def _others(
-    cells: Mapping[str, Any], used: Sequence[str], hidden: Sequence[str], tally: Tally
+    cells: Mapping[str, Any], used: Collection[str], hidden: Collection[str], tally: Tally
 ) -> Row:
     """Return the cells besides text and marks; the tool's own, and lists of objects, are named."""
     row: Row = {}
     for title, value in cells.items():
         if title in used:
             continue
-        if title in hidden or title.startswith("_"):
+        if title in hidden:
             tally.name(title)
         elif (cell := cell_of(value)) is not None or not isinstance(value, list | dict):
             row[title] = cell
@@ -135,7 +162,7 @@ def _record_reader(
     head = [dict(flat(own)) for own in prepared]
     titles = [title for title in _mark_titles(head) if title not in hidden]
     kept = [{t: v for t, v in cells.items() if t not in hidden} for cells in head]
-    text_title = _text_title(kept, [_marked(cells, titles) for cells in head])
+    text_title = _text_title(kept, [_marked(cells, titles, Tally())[0] for cells in head])
     if not text_title or (needs_marks and not titles):
         return None
 
@@ -146,10 +173,9 @@ def _record_reader(
             if not _is_text(text):
                 tally.leave_out(*_NO_TEXT)
                 continue
-            used = [text_title, *(title for title in titles if marks_in(cells.get(title)))]
-            others = _others(cells, used, hidden, tally)
-            record = Record(str(text), _marked(cells, titles), others)
-            yield from rows_of(record, is_marked=bool(titles))
+            marks, used = _marked(cells, titles, tally)
+            others = _others(cells, [text_title, *used], hidden, tally)
+            yield from rows_of(Record(str(text), marks, others), tally)
 
     return read
 
@@ -169,7 +195,6 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
     data = [dict(flat(item["data"])) for item in items]
     marks = [[m for a in _annotations(item) for m in _results(a, Tally())[0]] for item in items]
     text_title = _text_title(data, marks)
-    is_marked = any(marks)
     if not text_title:
         return None
 
@@ -196,8 +221,9 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
         for annotation in valid or [{}]:
             marks, labels = _results(annotation, tally)
             person = {"annotator": _person(annotation)} if len(valid) > 1 else {}
-            record = Record(str(text), marks, {**labels, **person, **others})
-            yield from rows_of(record, is_marked=is_marked)
+            given = {**labels, **person}
+            own = {f"{t} (annotated)" if t in others else t: v for t, v in given.items()}
+            yield from rows_of(Record(str(text), marks, {**own, **others}), tally)
 
     return read
 
@@ -222,25 +248,30 @@ def _results(annotation: Mapping[str, Any], tally: Tally) -> tuple[list[Mark], R
     given = annotation.get("result")
     results = [own for own in given if isinstance(own, dict)] if isinstance(given, list) else []
     marks: dict[str, Mark] = {}
-    labels: Row = {}
+    of_marks: dict[str, dict[str, str]] = {}
+    labels: dict[str, list[str]] = {}
     for number, result in enumerate(results):
         value, kind = result.get("value"), str(result.get("type") or "")
         value = value if isinstance(value, dict) else {}
         title, place = str(result.get("from_name") or kind or "label"), _place(value)
         region = str(result.get("id") or number)
         choice = _choice(value, kind)
-        if place is not None and kind.casefold().endswith("labels"):
+        is_mark = kind.casefold().endswith("labels")
+        if place is not None and is_mark:
             word = value.get("text") if isinstance(value.get("text"), str) else None
             marks[region] = replace(place, label=choice, word=word)
+        elif is_mark:
+            tally.leave_out(*NO_PLACE)
         elif choice is None:
             tally.leave_out(
                 f"result of the kind “{kind[:40]}”", f"results of the kind “{kind[:40]}”"
             )
         elif region in marks:  # a choice for one mark, not for the text
-            marks[region] = replace(marks[region], more={**marks[region].more, title: choice})
+            of_marks.setdefault(region, {})[title] = choice
         else:
-            labels[title] = choice if labels.get(title) is None else f"{labels[title]},{choice}"
-    return list(marks.values()), labels
+            labels.setdefault(title, []).append(choice)
+    found = [replace(mark, more=of_marks.get(region, {})) for region, mark in marks.items()]
+    return found, {title: ",".join(choices) for title, choices in labels.items()}
 
 
 def _place(value: Mapping[str, Any]) -> Mark | None:
@@ -297,7 +328,10 @@ def _of_cell(value: object) -> object:
 
 # --- Prodigy
 
-_PRODIGY_OWN = ("tokens", "options", "answer", "accept", "relations", "arcs", "config", "head")
+_PRODIGY_OWN = (
+    *("tokens", "options", "answer", "accept", "relations", "arcs", "config", "head", "_timestamp"),
+    *("_task_hash", "_input_hash", "_view_id", "_session_id", "_annotator_id", "_is_binary"),
+)
 
 
 def prodigy(items: Sequence[Item]) -> Reader | None:
@@ -498,8 +532,7 @@ def tagged_tokens(items: Sequence[Item]) -> Reader | None:
                 tally.name(key)
         tags = item.get(chosen) if chosen and _are_parallel(item, title, chosen) else []
         others = _others(item, [title, *titles], (), tally)
-        yield from rows_of(tagged(tokens, [str(own) for own in tags or []], others),
-                           is_marked=bool(chosen))  # fmt: skip
+        yield from rows_of(tagged(tokens, [str(own) for own in tags or []], others), tally)
 
     return read
 

@@ -102,6 +102,7 @@ _EXACT = st.column_config.NumberColumn(format=_EXACT_FORMAT)
 MAX_STYLED_CELLS = 1_000
 """Cells of a table that are written in Python, which takes 50 ms per 1,000."""
 _MAX_KEPT_ROWS = 200  # of a table that is kept as it is drawn
+_MAX_KEPT_SIZE = 100_000  # characters of its values
 _DRAWN = "drawn_page"
 _PASSPORT = GLOSSARY["passport"]
 _pictures: ContextVar[list[Mapping[str, str]] | None] = ContextVar(
@@ -259,10 +260,14 @@ def table(
         cells = rows.columns.tolist(), rows.dtypes.tolist(), rows.to_numpy().tolist()
     else:
         cells = list(map(dict, rows))
-    _draw_kept_table(repr((cells, given)), (rows, *given))
+    identity = repr((cells, given))
+    if len(identity) > _MAX_KEPT_SIZE:
+        _draw_table(rows, *given)
+    else:
+        _draw_kept_table(identity, (rows, *given))
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
+@st.cache_data(max_entries=200, ttl=3600, show_spinner=False)
 def _draw_kept_table(identity: str, _given: Any) -> None:  # noqa: ARG001 - Streamlit's cache key
     """Draw a table as it was drawn before, if it was: in 0.5 ms instead of 5."""
     _draw_table(*_given)
