@@ -82,7 +82,9 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) ->
     return table_of(name, "Parquet", cells, notes=notes, left_out=left_out)
 
 
-def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
+def read_excel(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, form: Form = ""
+) -> Table:
     """Return the first sheet of an Excel file that has a cell.
 
     Args:
@@ -90,6 +92,7 @@ def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> T
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; further rows are left out.
+        form: "plain" if a person said that no row of titles is left out.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
@@ -99,8 +102,9 @@ def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> T
     end = written.rindex(b"\n") + 1
     notes, text = written[end:], written[:end]
     del written
-    sheet = read_quoted(name, text, "Excel", max_held)
-    return replace(sheet, notes=(*json.loads(notes), *sheet.notes))
+    sheet = read_quoted(name, text, "Excel", max_held, form=form)
+    original = content if sheet.content else b""
+    return replace(sheet, notes=(*json.loads(notes), *sheet.notes), content=original)
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -216,9 +220,11 @@ _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 _TEXTS = (".txt", ".data")
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
-_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
+_TABLES: dict[str, Callable[..., Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
+}
+_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
     ".json": read_json,
@@ -248,7 +254,7 @@ def read(
     if ending in REFUSED_FORMATS:
         why, way_out = REFUSED_FORMATS[ending]
         raise CorpusError(f"{named(name)} {why}. {way_out}")
-    if ending not in {*FORMATS, *_READERS}:
+    if ending not in {*FORMATS, *MORE_FORMATS}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
             "Save it as one of these, or rename it if it is one."
@@ -285,9 +291,11 @@ def _plain_table(
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
     if ending == ".xlsx":
-        return read_excel(name, content, max_bytes=max_bytes, max_held=max_held)
+        return read_excel(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
+    if ending in _TABLES:
+        return _TABLES[ending](name, content, max_held, form=form)
     return _READERS[ending](name, content, max_held)
 
 

@@ -390,6 +390,7 @@ class Table:
         left_out: the columns that were not read and why, in a sentence each.
         content: the bytes of a file that can be read in another way, too; b"" for others.
         export: the tool that wrote it, if that was guessed; "" for a plain file.
+        metadata: the columns that a survey tool fills, which label no text.
     """
 
     name: str
@@ -400,6 +401,7 @@ class Table:
     left_out: tuple[str, ...] = ()
     content: bytes = b""
     export: str = ""
+    metadata: frozenset[str] = frozenset()
 
     @property
     def n_rows(self) -> int:
@@ -453,12 +455,20 @@ class Table:
 
     def _labels(self, title: str) -> bool:
         kind, cells = self.kinds[title], self.columns[title]
-        if kind in {"empty", "text"} or (kind == "number" and _is_id(title)):
+        if (
+            title in self.metadata
+            or kind in {"empty", "text"}
+            or (kind == "number" and _is_id(title))
+        ):
             return False
         if label_rank(title) is not None:
             return kind == "label" or len(set(cells)) <= _MAX_GRADES
         if kind == "label":
-            return not (_is_numeric(cells) and (_is_id(title) or counts_up(cells)))
+            given = [cell.strip() for cell in cells if cell and not cell.isspace()]
+            is_constant = len(given) > 1 and len(set(given)) == 1
+            return not is_constant and not (
+                _is_numeric(cells) and (_is_id(title) or counts_up(cells))
+            )
         is_first = is_numbered(title) and title == next(iter(self.columns))
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)
