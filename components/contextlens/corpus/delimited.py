@@ -90,7 +90,7 @@ def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> T
     charset = charset_of(name, content)
     sample, is_whole = _sample(content, charset)
     if form in {"", "plain"} and is_json(sample):
-        return read_json(name, content, max_held)
+        return read_json(name, content, max_held, form=form)
     if form == "" and _is_of_r((sample, is_whole)):
         return _read(name, content, charset, "R", _R_DIALECT, max_held)
     if form == "table" or (form != "lines" and _is_even(sample, whole=is_whole)):

@@ -223,11 +223,11 @@ _BEGINNING = 200  # bytes
 _TABLES: dict[str, Callable[..., Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
+    ".json": read_json,
 }
 _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    ".json": read_json,
     **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:]), read_text),
 }
 
