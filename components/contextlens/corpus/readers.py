@@ -83,9 +83,9 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) ->
 
 
 def read_excel(
-    name: str, content: bytes, *, max_bytes: int, max_held: int, form: Form = ""
+    name: str, content: bytes, *, max_bytes: int, max_held: int, form: Form = "", sheet: str = ""
 ) -> Table:
-    """Return the first sheet of an Excel file that has a cell.
+    """Return a sheet of an Excel file: the one that is named, or the first that has a cell.
 
     Args:
         name: the file's name.
@@ -93,18 +93,27 @@ def read_excel(
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; further rows are left out.
         form: "plain" if a person said that no row of titles is left out.
+        sheet: the title of a sheet that a person chose; "" for none.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
-    request = {"name": named(name), "max_bytes": max_bytes}
+    request = {"name": named(name), "max_bytes": max_bytes, "wanted": sheet}
     written = _in_child("Excel", name, content, request)
     end = written.rindex(b"\n") + 1
-    notes, text = written[end:], written[:end]
+    (notes, sheets), text = json.loads(written[end:]), written[:end]
     del written
-    sheet = read_quoted(name, text, "Excel", max_held, form=form)
-    original = content if sheet.content else b""
-    return replace(sheet, notes=(*json.loads(notes), *sheet.notes), content=original)
+    try:
+        table = read_quoted(name, text, "Excel", max_held, form=form)
+    except CorpusError as exc:
+        raise CorpusError(" ".join((str(exc), *notes))) from exc
+    has_choice = len(sheets) > 1
+    return replace(
+        table,
+        notes=(*notes, *table.notes),
+        content=content if table.content or has_choice else b"",
+        sheets=tuple(sheets) if has_choice else (),
+    )
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -233,7 +242,13 @@ _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
 
 
 def read(
-    name: str, content: bytes, *, max_bytes: int, max_held: int | None = None, form: Form = ""
+    name: str,
+    content: bytes,
+    *,
+    max_bytes: int,
+    max_held: int | None = None,
+    form: Form = "",
+    sheet: str = "",
 ) -> Table:
     """Return the table in a file, every value as text.
 
@@ -244,6 +259,7 @@ def read(
         max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
             the largest size by default.
         form: "lines", "table" or "plain" if a person said what it is.
+        sheet: the title of the sheet of an Excel file that a person chose; "" for none.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
@@ -273,12 +289,17 @@ def read(
             return folder
     if ending in ARCHIVES and content:
         name, content = unpacked(name, content, max_bytes=max_bytes)
-        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
+        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form, sheet=sheet)
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     if form == "" and (export := read_export(name, ending, content, held)) is not None:
         return replace(export, content=content)
-    table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
+    if ending == ".xlsx":
+        table = read_excel(
+            name, content, max_bytes=max_bytes, max_held=held, form=form, sheet=sheet
+        )
+    else:
+        table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
     if form == "" and (export := export_of_table(table, held)) is not None:
         return replace(export, content=content)
     return table
@@ -290,8 +311,6 @@ def _plain_table(
     """Return the table in a file that no other tool wrote, or that is to be read as it is."""
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
-    if ending == ".xlsx":
-        return read_excel(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
     if ending in _TABLES:
@@ -327,12 +346,10 @@ def to_corpus(
     filled = [i for i, cell in enumerate(cells) if cell and not cell.isspace()]
     if not filled:
         others = [title for title, kind in sheet.kinds.items() if kind != "empty"]
-        raise CorpusError(
-            f"{named(text_column)} has no text in any of its {len(cells):,} rows. "
-            f"Choose another column, such as {named(others[0])}."
-            if others
-            else f"{named(sheet.name)} has no text in any column."
-        )
+        others = [title for title in others if title not in sheet.label_columns]
+        way_out = f"Choose another column, such as {named(others[0])}." if others else ""
+        none = f"{named(text_column)} has no text in any of its {len(cells):,} rows."
+        raise CorpusError(" ".join(filter(None, (none, way_out or " ".join(sheet.notes)))))
     used_rows = filled[:max_texts]
     texts = _stripped(cells, used_rows)
     notes = [

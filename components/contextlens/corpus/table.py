@@ -115,6 +115,8 @@ _SAMPLE = 1_000  # different values that are examined
 _CUT = 1_000  # characters of each
 _ABOUT_AS_LONG = 0.75  # of the longest column: the first one of about that length is the text
 _MAX_NUMBER_LENGTH = 18  # digits
+_ROUNDED = re.compile(r"\s*\d(?:[.,]\d{1,14})?[eE]\+(?:1[1-9]|2\d)\s*", re.ASCII)
+"""A whole number of twelve digits or more, as a spreadsheet writes it: "1.20E+18"."""
 
 
 def is_number(text: str) -> bool:
@@ -162,7 +164,8 @@ def guess_text_column(
     """Return the column most likely to hold sentences: by kind, then by title, then by length.
 
     Of two texts of a pair it is the first. A column of numbers, dates or codes without letters
-    comes last, whatever its title; dates in words come after other sentences.
+    comes last, whatever its title; dates in words come after other sentences. A column of labels
+    is never it while another one has a value or the title of texts.
     """
     filled = [title for title in columns if kinds[title] != "empty"]
     numeric = {title for title in filled if _is_numeric(columns[title])}
@@ -170,12 +173,20 @@ def guess_text_column(
     sentences = [title for title in _sentences(columns, kinds) if title not in numeric]
     undated = [title for title in sentences if not _is_dated(columns, title)]
     titles = undated or sentences or worded or filled or list(columns)
+    if all(_is_labels(title, kinds[title]) for title in titles):
+        others = [title for title in worded if not _is_labels(title, kinds[title])]
+        named_so = [title for title in columns if _rank(title) < len(TEXT_NAMES)]
+        titles = others or named_so or titles
     best = min(map(_rank, titles), default=0)
     lengths = {title: _mean_length(columns[title]) for title in titles if _rank(title) == best}
     longest = max(lengths.values(), default=0)
     chosen = next((title for title, n in lengths.items() if n >= _ABOUT_AS_LONG * longest), "")
     first, second = _titled_pair(columns, kinds)
     return first if chosen == second else chosen
+
+
+def _is_labels(title: str, kind: ColumnKind) -> bool:
+    return kind == "label" and label_rank(title) is not None
 
 
 def text_pair(sheet: Table) -> tuple[str, str]:
@@ -391,6 +402,7 @@ class Table:
         content: the bytes of a file that can be read in another way, too; b"" for others.
         export: the tool that wrote it, if that was guessed; "" for a plain file.
         metadata: the columns that a survey tool fills, which label no text.
+        sheets: the titles of the sheets of an Excel file, the one read first; () for others.
     """
 
     name: str
@@ -402,6 +414,7 @@ class Table:
     content: bytes = b""
     export: str = ""
     metadata: frozenset[str] = frozenset()
+    sheets: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -523,7 +536,27 @@ def table_of(
             f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
     column_cells = MappingProxyType({title: tuple(cells) for title, cells in columns.items()})
-    return Table(name, kind, column_cells, encoding, tuple(notes), tuple(left_out))
+    said = (*notes, *_rounded_notes(column_cells))
+    return Table(name, kind, column_cells, encoding, said, tuple(left_out))
+
+
+def _rounded_notes(columns: Mapping[str, Cells]) -> list[str]:
+    """Return a note on long numbers of which a spreadsheet kept only the first digits."""
+    n_rounded, example = 0, ""
+    for title, cells in columns.items():
+        head = next(filter(None, cells), "")
+        if not (_is_id(title) or "E+" in head):
+            continue
+        rounded = [cell for cell in cells if cell and _ROUNDED.fullmatch(cell)]
+        n_rounded += len(rounded)
+        example = example or next(iter(rounded), "").strip()
+    if not n_rounded:
+        return []
+    cells_are = "long number is" if n_rounded == 1 else "long numbers are"
+    return [
+        f"{n_rounded:,} {cells_are} rounded, as spreadsheets do, such as “{example}”: the other "
+        "digits are lost, so different rows may seem equal."
+    ]
 
 
 def size_of(cells: Iterable[str | None]) -> int:

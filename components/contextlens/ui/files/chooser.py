@@ -21,6 +21,7 @@ from contextlens.ui.files.uploads import (
     keep,
     keep_changed,
     keep_joined,
+    keep_sheet,
     max_file_bytes,
     table_of,
     take_file,
@@ -165,10 +166,12 @@ def file_head(
             _offer(kind, say("files.form.as_plain"), secret, "plain", on_file)
         else:
             st.caption(kind)
-    elif sheet.content:
+    elif sheet.content and not sheet.sheets:
         _offer(say(f"files.form.{form}"), say(f"files.form.as_{other}"), secret, other, on_file)
     elif form == "lines":
         st.caption(say("files.form.lines"))
+    if sheet.sheets:
+        _sheet_choice(sheet, secret, on_file)
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     if sheet.leftovers:
@@ -184,6 +187,24 @@ def file_head(
         st.caption(say("files.second.about", n=sheet.n_rows))
         keep = partial(_kept, keep_joined, secret)
         _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _sheet_choice(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
+    """Draw the choice among the sheets of an Excel file."""
+    key = f"files_sheet_{secret[-8:]}"
+
+    def read_other() -> None:
+        number = session.value(key)
+        if isinstance(number, int) and 0 < number < len(sheet.sheets):
+            _hand_on(_kept(keep_sheet, secret, sheet.sheets[number]), on_file)
+
+    st.selectbox(
+        say("files.sheet"),
+        range(len(sheet.sheets)),
+        format_func=lambda number: named(sheet.sheets[number]),
+        key=key,
+        on_change=read_other,
+    )
 
 
 def _offer(

@@ -98,20 +98,21 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     return file.name, content
 
 
-def keep(visitor: str, name: str, content: bytes, form: Form = "") -> str:
+def keep(visitor: str, name: str, content: bytes, form: Form = "", sheet: str = "") -> str:
     """Read and keep a visitor's file; return the name under which this visit finds it.
 
     Args:
         visitor: the visit.
         name: the file's name.
         content: its bytes.
-        form: "lines" or "table" if the visitor said what a text file is.
+        form: "lines", "table" or "plain" if the visitor said what the file is.
+        sheet: the title of the sheet of an Excel file that the visitor chose; "" for none.
 
     Raises:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be used, or reading others takes too long; earlier ones stay.
     """
-    return _keep(visitor, name, partial(read, name, content, form=form))
+    return _keep(visitor, name, partial(read, name, content, form=form, sheet=sheet))
 
 
 def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
@@ -135,8 +136,19 @@ def keep_changed(
     """
     sheet = _sheet_in_memory(secret)
     if change != "clean":
-        return keep(visitor, sheet.name, sheet.content, change)
+        return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
+
+
+def keep_sheet(visitor: str, secret: str, title: str) -> str:
+    """Keep another sheet of an Excel file; return its new name.
+
+    Raises:
+        AccessError: the visitor may not upload files.
+        CorpusError: the sheet cannot be read, or the file is no longer in memory.
+    """
+    sheet = _sheet_in_memory(secret)
+    return keep(visitor, sheet.name, sheet.content, sheet=title)
 
 
 def _sheet_in_memory(secret: str) -> Table:
