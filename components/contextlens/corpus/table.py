@@ -14,6 +14,12 @@ from typing import Literal
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import TEST, TRAIN, VALIDATION
+from contextlens.corpus.label_cells import (
+    SeveralLabels,
+    SpeltApart,
+    several_labels,
+    spelt_apart,
+)
 from contextlens.corpus.leftovers import cleaned, leftovers_in
 
 __all__ = [
@@ -443,10 +449,12 @@ class Table:
     def is_clear(self) -> bool:
         """True if only one column can hold the texts, and nothing else about them is in doubt.
 
-        In doubt are lines that may be a table, files of other tools, and texts with left-overs of
-        another format.
+        In doubt are lines that may be a table, files of other tools, texts with left-overs of
+        another format, and labels that may be several or one.
         """
         if self.content or self.export or self.leftovers:
+            return False
+        if self.several_labels is not None or self.spelt_apart is not None:
             return False
         texts = [
             title
@@ -486,6 +494,16 @@ class Table:
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)
         )  # fmt: skip
+
+    @cached_property
+    def several_labels(self) -> SeveralLabels | None:
+        """The column whose cells likely hold several labels, if there is one."""
+        return several_labels(self)
+
+    @cached_property
+    def spelt_apart(self) -> SpeltApart | None:
+        """The column whose labels differ in letter case or in spaces only, if there is one."""
+        return spelt_apart(self)
 
     @cached_property
     def leftovers(self) -> tuple[str, ...]:

@@ -182,11 +182,35 @@ def file_head(
             st.caption(say("files.leftovers.marked"))
         else:
             _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
+    _label_offers(sheet, secret, on_file)
     st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))
         keep = partial(_kept, keep_joined, secret)
         _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _label_offers(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
+    """Say that cells may hold several labels, or one in several spellings; offer to change it."""
+    if (several := sheet.several_labels) is not None:
+        note = say(
+            "files.labels.several",
+            column=escape(named(several.title)),
+            row=several.row,
+            example=_listed(several.example[:_N_HEAD]),
+            n=len(several.labels),
+        )
+        _offer(note, say("files.labels.split"), secret, "split", on_file)
+    if (apart := sheet.spelt_apart) is not None:
+        own, commonest = apart.example
+        note = say(
+            "files.labels.apart",
+            column=escape(named(apart.title)),
+            row=apart.row,
+            label=escape(named(own)),
+            commonest=escape(named(commonest)),
+        )
+        _offer(note, say("files.labels.join"), secret, "join", on_file)
 
 
 def _sheet_choice(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
@@ -211,7 +235,7 @@ def _offer(
     sentence: str,
     label: str,
     secret: str,
-    change: Literal["lines", "table", "plain", "clean"],
+    change: Literal["lines", "table", "plain", "clean", "split", "join"],
     on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""

@@ -30,6 +30,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from contextlens.content.language import say
 from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, CorpusError
+from contextlens.corpus.label_cells import with_one_spelling, with_yes_no_columns
 from contextlens.corpus.readers import Table, read
 from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import Form
@@ -126,16 +127,23 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
 
 
 def keep_changed(
-    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean"]
+    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean", "split", "join"]
 ) -> str:
     """Keep a file as lines, as a table, as it is, or without left-overs; return its new name.
+
+    Or keep it with a column for each label of its cells, or with one spelling of each label.
 
     Raises:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be read so, or is no longer in memory.
     """
     sheet = _sheet_in_memory(secret)
-    if change != "clean":
+    several, apart = sheet.several_labels, sheet.spelt_apart
+    if change == "split" and several is not None:
+        return _keep(visitor, sheet.name, lambda **_: with_yes_no_columns(sheet, several))
+    if change == "join" and apart is not None:
+        return _keep(visitor, sheet.name, lambda **_: with_one_spelling(sheet, apart))
+    if change in ("lines", "table", "plain"):
         return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
 
