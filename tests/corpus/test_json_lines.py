@@ -181,3 +181,40 @@ def test_a_file_of_blank_lines_is_not_read_to_its_end() -> None:
 def test_objects_with_ever_new_keys_are_refused() -> None:
     with pytest.raises(CorpusError, match="more than 1,000 different keys"):
         lines("\n".join(json.dumps({f"k{i}": "a"}) for i in range(1_001)))
+
+
+FRAME = pd.DataFrame(
+    {
+        "answer": ["The lake was cold.", "We ate on the roof.", "Nobody came.", "A boat sank."],
+        "mood": ["bad", "good", "bad", "bad"],
+        "n": [3, 1, 4, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("orient", ["index", "values", "split", "records", "columns", "table"])
+@pytest.mark.parametrize("keys", [None, ["a7", "b2", "c5", "d9"]])
+def test_all_that_pandas_writes_is_read(orient: Any, keys: list[str] | None) -> None:
+    frame = FRAME if keys is None else FRAME.set_axis(keys, axis="index")
+    sheet = read("a.json", frame.to_json(orient=orient).encode(), max_bytes=1_000_000)
+    columns = list(sheet.columns)
+    titles = ["column 1", "column 2"] if orient == "values" else ["answer", "mood"]
+    assert [list(sheet.columns[title]) for title in titles] == [
+        FRAME["answer"].to_list(),
+        FRAME["mood"].to_list(),
+    ]
+    assert (sheet.text_column, sheet.label_columns) == (titles[0], (titles[1],))
+    has_keys = keys is not None and orient in {"index", "split", "columns"}
+    assert ("index" in columns) == (has_keys or orient == "table")
+    is_guessed = orient in {"index", "values"}
+    assert any("guessed" in note for note in sheet.notes) == is_guessed
+    if orient == "index":
+        assert not sheet.is_clear
+        plain = read("a.json", sheet.content, max_bytes=1_000_000, form="plain")
+        assert [title for title in plain.columns if title != "index"] == list(frame.index.map(str))
+
+
+def test_a_list_of_lists_may_begin_with_the_titles() -> None:
+    rows = [["text", "label"], *FRAME[["answer", "mood"]].to_numpy().tolist()]
+    sheet = read("a.json", json.dumps(rows).encode(), max_bytes=1_000_000)
+    assert (list(sheet.columns), sheet.n_rows) == (["text", "label"], 4)

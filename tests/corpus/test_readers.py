@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.readers import FORMATS, Table, read, to_corpus
 from contextlens.corpus.targets import guess_marks, targets_of
+from tests.support.workbooks import excel
 
 MAX = 10_000_000
 PACKED = {".parquet", ".xlsx", ".gz", ".zip"}
@@ -346,3 +347,50 @@ def test_marked_words_of_the_page_are_placed() -> None:
         for text, marks in zip(texts_of, guess_marks(sheet, *texts_of), strict=True):
             assert marks
             assert targets_of(sheet.columns, sheet.columns[text], marks).n_missed == 0
+
+
+# Excel: formulas, sheets, long numbers
+
+SEAS = [["text", "label"], ["The sea is rough.", "wild"], ["The pond is still.", "calm"]]
+
+
+def test_formulas_without_values_are_said_and_the_labels_do_not_become_the_texts() -> None:
+    def cell(value: str) -> str:
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+
+    formula = "<c{0}><f>CONCATENATE(1,B2)</f>{1}</c>"
+    for none in (formula.format("", ""), formula.format("", "<v></v>"), formula.format("", "<v/>")):
+        rows = "".join(f"<row>{none}{cell(label)}</row>" for label in ("wild", "calm", "wild"))
+        xml = f"<row>{cell('text')}{cell('label')}</row>{rows}"
+        table = read("a.xlsx", excel({"S": []}, xml=xml), max_bytes=MAX)
+        assert (table.text_column, table.label_columns) == ("text", ("label",))
+        assert any(note.startswith("3 cells of the file hold a formula") for note in table.notes)
+        assert not table.is_clear
+        with pytest.raises(CorpusError, match=r"has no text in any of its 3 rows.*a formula"):
+            to_corpus(table, table.text_column)
+    stored = formula.format(' t="str"', "<v>The sea</v>") + formula.format(' t="str"', "<v></v>")
+    xml = f"<row>{cell('text')}{cell('more')}</row><row>{stored}</row><row>{stored}</row>"
+    assert not read("a.xlsx", excel({"S": []}, xml=xml), max_bytes=MAX).notes
+
+
+def test_another_sheet_of_an_excel_file_can_be_chosen() -> None:
+    content = excel({"About": [["Made in May"]], "Data": SEAS, "More": SEAS[:2]})
+    first = read("a.xlsx", content, max_bytes=MAX)
+    assert (first.sheets, first.content) == (("About", "Data", "More"), content)
+    assert not first.is_clear
+    chosen = read("a.xlsx", content, max_bytes=MAX, sheet="Data")
+    assert chosen.columns["text"] == ("The sea is rough.", "The pond is still.")
+    assert chosen.sheets == ("Data", "About", "More")
+    assert read("a.xlsx", excel({"Data": SEAS}), max_bytes=MAX).sheets == ()
+
+
+def test_long_numbers_that_a_spreadsheet_rounded_are_said() -> None:
+    for number in ("1.20E+18", "1,2E+18", "1.20153E+17"):
+        rows = "".join(
+            f'"{number}",{text},x\n' for text in ("Hello there you", "Good night to all")
+        )
+        said = " ".join(read("a.csv", f"id,text,label\n{rows}".encode(), max_bytes=MAX).notes)
+        assert f"2 long numbers are rounded, as spreadsheets do, such as “{number}”" in said
+    for number in ("1201530000", "1.2", "1E-18"):
+        rows = f"{number},Hello there you,x\n"
+        assert not read("a.csv", f"id,text,label\n{rows}".encode(), max_bytes=MAX).notes

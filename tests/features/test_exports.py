@@ -13,6 +13,7 @@ from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.state.view import DEFAULT
 from tests.support.fields import field as field_of
 from tests.support.pages import bundled_app, framed, plainly_said, press, settled
+from tests.support.workbooks import excel
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -93,3 +94,43 @@ def test_pairs_counts_the_anchors_that_are_nearer_to_their_positive() -> None:
 def test_documents_are_refused_with_the_way_out(name: str) -> None:
     app = upload(opened("map"), "map", name, b"%PDF-1.7 or the like")
     assert "and give that file." in plainly_said(app)
+
+
+def click(app: AppTest, key: str) -> AppTest:
+    button = next(b for b in app.button if (b.key or "").startswith(key))
+    app = settled(button.click().run())
+    assert not app.exception
+    return app
+
+
+def test_several_labels_in_a_cell_are_said_and_a_click_makes_columns_of_them() -> None:
+    rows = ["The soup was cold,food;time", "They sang again,music", "We left too late,time",
+            "The band ate with us,music;food", "good bread,Food", "Nothing else,food",
+            "Soup again,food"]  # fmt: skip
+    content = "\n".join(["text,label", *rows]).encode()
+    app = upload(opened("corpora"), "corpora", "days.csv", content)
+    said = plainly_said(app)
+    assert "cells of “label” hold several labels, such as food, time in row 1" in said
+    assert "“Food” in row 5, “food” elsewhere" in said
+    app = click(app, "files_join_")
+    assert "1 label was written as the commonest spelling" in plainly_said(app)
+    app = click(app, "files_split_")
+    assert "3 labels became columns of yes and no." in plainly_said(app)
+    assert "label: music" in app.dataframe[0].value.columns
+
+
+def test_title_rows_are_said_and_can_be_read_as_rows_and_a_sheet_can_be_chosen() -> None:
+    data = [["Guests of May", None], ["text", "label"], *([f"Day {i} was long", "ab"[i % 2]]
+            for i in range(6))]  # fmt: skip
+    content = excel({"Notes": [["by Ann"]], "Data": data})
+    app = upload(opened("corpora"), "corpora", "may.xlsx", content)
+    assert "Only the sheet “Notes” was read, one of 2." in plainly_said(app)
+    choice = next(box for box in app.selectbox if (box.key or "").startswith("files_sheet_"))
+    app = settled(choice.select_index(1).run())
+    assert not app.exception
+    said = plainly_said(app)
+    assert "Excel · 6 rows" in said
+    assert "1 row above the names of the columns was left out, guessed: “Guests of May”." in said
+    app = click(app, "files_plain_")
+    assert "7 rows" in plainly_said(app)
+    assert "“Data” was read" in plainly_said(app)

@@ -24,12 +24,18 @@ from typing import TYPE_CHECKING
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
+from contextlens.corpus.headers import (
+    NO_TITLE_ROWS,
+    TitleRows,
+    has_header,
+    is_surely_header,
+    is_titled,
+    title_rows,
+)
 from contextlens.corpus.json_lines import is_json, read_json
 from contextlens.corpus.table import (
-    LABEL_NAMES,
     MAX_COLUMNS,
     MAX_SCANNED,
-    TEXT_NAMES,
     Form,
     Table,
     cut_note,
@@ -61,9 +67,7 @@ _QUOTE_SAMPLE = 1 << 22
 cells."""
 _MAX_QUOTED_CELLS = 20_000  # that are looked at
 
-_KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _TITLES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_MAX_NAME_LENGTH = 60
 _QUOTE = '"'
 _SEPARATORS = ",;\t|"  # of a CSV file, the likeliest first
 _DELIMITERS = "\t,;|"  # of a file that may also be lines
@@ -86,7 +90,9 @@ def read_text(name: str, content: bytes, max_held: int, *, form: Form = "") -> T
     charset = charset_of(name, content)
     sample, is_whole = _sample(content, charset)
     if form in {"", "plain"} and is_json(sample):
-        return read_json(name, content, max_held)
+        return read_json(name, content, max_held, form=form)
+    if form == "" and _is_of_r((sample, is_whole)):
+        return _read(name, content, charset, "R", _R_DIALECT, max_held)
     if form == "table" or (form != "lines" and _is_even(sample, whole=is_whole)):
         sheet = _read(name, content, charset, "", _DELIMITERS, max_held)
     else:
@@ -102,7 +108,7 @@ def _is_even(sample: str, *, whole: bool) -> bool:
     width, share = _usual_width(rows)
     if width == 1 or share < _EVEN:
         return False
-    if dialect.delimiter == "\t" or _is_titled(rows):
+    if dialect.delimiter == "\t" or is_titled(rows):
         return True
     is_spaced = any(cell.startswith(" ") for row in rows for cell in row[1:])
     return share == 1 and len(rows) > 2 and not is_spaced
@@ -133,23 +139,42 @@ def _lines(name: str, content: bytes, charset: Charset, max_held: int) -> Table:
 
 
 def read_table(
-    name: str, content: bytes, max_held: int, *, kind: str = "CSV", delimiters: str = _SEPARATORS
+    name: str,
+    content: bytes,
+    max_held: int,
+    *,
+    kind: str = "CSV",
+    delimiters: str = _SEPARATORS,
+    form: Form = "",
 ) -> Table:
     """Return a table whose columns are separated by one of some delimiters.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_held: the most memory for its columns, in bytes.
+        kind: its format.
+        delimiters: what may separate two cells, the likeliest first.
+        form: "plain" if a person said that no row of titles is left out; others to guess.
 
     Raises:
         CorpusError: the file is not text, has no row, or has too many columns.
     """
-    return _read(name, content, charset_of(name, content), kind, delimiters, max_held)
+    charset, plain = charset_of(name, content), form == "plain"
+    if not plain and _is_of_r(_sample(content, charset)):
+        return _read(name, content, charset, kind, _R_DIALECT, max_held)
+    return _read(name, content, charset, kind, delimiters, max_held, plain=plain)
 
 
-def read_quoted(name: str, content: bytes, kind: str, max_held: int) -> Table:
-    """Return a table from CSV in UTF-8 of which every cell is quoted.
+def read_quoted(name: str, content: bytes, kind: str, max_held: int, *, form: Form = "") -> Table:
+    """Return a table from CSV in UTF-8 of which every cell is quoted; `form` as in `read_table`.
 
     Raises:
         CorpusError: the file has no row, or has too many columns.
     """
-    return _read(name, content, Charset("utf-8", ""), kind, Dialect(is_sure=True), max_held)
+    dialect = Dialect(is_sure=True)
+    plain = form == "plain"
+    return _read(name, content, Charset("utf-8", ""), kind, dialect, max_held, plain=plain)
 
 
 def _read(
@@ -159,9 +184,11 @@ def _read(
     kind: str,
     delimiters: str | Dialect,
     max_held: int,
+    *,
+    plain: bool = False,
 ) -> Table:
     csv.field_size_limit(_LARGEST_FIELD)
-    form = _form(name, content, charset, delimiters)
+    form = _form(name, content, charset, delimiters, plain=plain)
     rows = _Rows(content, charset, form)
     try:
         columns, is_full = _columns(rows, len(form.titles), max_held)
@@ -179,7 +206,12 @@ def _read(
     cut = _cut_note(n_rows, max_held if is_full else 0, more=is_full or rows.more)
     cells = dict(zip(form.titles, columns, strict=True))
     notes = (*charset.notes, *form.notes, *rows.notes, *_without_missing(cells), *cut)
-    return table_of(name, kind, cells, encoding=charset.title, notes=notes)
+    table = table_of(name, kind, cells, encoding=charset.title, notes=notes)
+    tool = form.around.tool or (_R if form.dialect.delimiter == " " else "")
+    if not tool:
+        return table
+    metadata = frozenset(form.titles[i] for i in form.around.metadata if i < len(form.titles))
+    return replace(table, content=content, export=tool, metadata=metadata)
 
 
 def _cut_note(n_rows: int, max_held: int, *, more: bool) -> tuple[str, ...]:
@@ -303,13 +335,14 @@ class _Rows:
     def __iter__(self) -> Iterator[list[str]]:
         width = len(self._form.titles)
         left = max_rows(width)
-        skip = self._form.has_header
+        around = self._form.around
+        n_skipped = self._form.has_header + len(around.above) + len(around.below)
         for n_scanned, row in enumerate(self._records()):
             if n_scanned >= MAX_SCANNED:
                 self.more = True
                 return
-            if skip:
-                skip = not any(map(str.strip, row))
+            if n_skipped:
+                n_skipped -= any(map(str.strip, row))
                 continue
             if len(row) != width and not (row := self._fitted(row, width)):
                 continue
@@ -374,6 +407,7 @@ class Dialect:
         quoted: True if quote marks enclose cells; otherwise they are plain characters.
         spaced: True if a space follows each delimiter; the space is not part of the cell.
         is_sure: True if cells that hold the delimiter are known to be enclosed in quote marks.
+        escaped: True if a backslash stands before a quote mark inside a cell, as R writes it.
         n_misplaced: the cells seen whose quote marks do not enclose them, if marks enclose others.
     """
 
@@ -382,6 +416,7 @@ class Dialect:
     spaced: bool = False
     is_sure: bool = False
     n_misplaced: int = 0
+    escaped: bool = False
 
     @property
     def keeps_long_rows(self) -> bool:
@@ -398,20 +433,25 @@ class Dialect:
             delimiter=self.delimiter,
             quoting=csv.QUOTE_MINIMAL if self.quoted else csv.QUOTE_NONE,
             skipinitialspace=self.spaced,
+            doublequote=not self.escaped,
+            escapechar="\\" if self.escaped else None,
         )
 
 
 @dataclass(frozen=True)
 class TableForm:
-    """A dialect, the titles of the columns, whether the first row holds them, and notes."""
+    """A dialect, the titles of the columns, whether a row holds them, notes, and rows around it."""
 
     dialect: Dialect
     titles: tuple[str, ...]
     has_header: bool
     notes: tuple[str, ...]
+    around: TitleRows = NO_TITLE_ROWS
 
 
-def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect) -> TableForm:
+def _form(
+    name: str, content: bytes, charset: Charset, delimiters: str | Dialect, *, plain: bool
+) -> TableForm:
     """Return the form of a table, guessed from its beginning.
 
     Without any of the possible delimiters, the table has one column; or its dialect is known.
@@ -421,12 +461,15 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect
         dialect = delimiters
     else:
         dialect = _guess_dialect(sample, delimiters, whole=is_whole)
-        if not is_whole:
+        if not is_whole and not dialect.escaped:
             dialect = _with_quotes(_quote_sample(content, charset), dialect)
     rows = _rows(sample, dialect, whole=is_whole)
     if not rows:
         raise CorpusError(f"{named(name)} holds only blank lines. Give it at least one sentence.")
-    header = _has_header(rows)
+    around = NO_TITLE_ROWS if plain else title_rows(rows)
+    rows = rows[len(around.above) :]
+    header = bool(around.tool) or has_header(rows)
+    rows = [rows[0], *rows[1 + len(around.below) :]]
     width, _ = _usual_width(rows)
     if header or not dialect.keeps_long_rows:
         width = max(width, len(rows[0]))
@@ -442,9 +485,9 @@ def _form(name: str, content: bytes, charset: Charset, delimiters: str | Dialect
     notes = [] if dialect is delimiters else _dialect_notes(dialect, str(delimiters), rows)
     if not header:
         notes.append("The first row holds no names of columns, guessed: columns are numbered.")
-    elif not _is_surely_header(rows):
+    elif not around.tool and not is_surely_header(rows):
         notes.append("The first row was taken for the names of the columns, guessed.")
-    return TableForm(dialect, tuple(titles), header, tuple(notes))
+    return TableForm(dialect, tuple(titles), header, (*notes, *around.notes), around)
 
 
 def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> list[str]:
@@ -462,6 +505,23 @@ def _dialect_notes(dialect: Dialect, delimiters: str, rows: list[list[str]]) -> 
 
 
 # Delimiters and quotes
+
+_R = "write.table of R"
+_R_DIALECT = Dialect(" ", is_sure=True, escaped=True)
+_R_TITLES = re.compile(r'"(?:[^"\\]|\\.)*"(?: "(?:[^"\\]|\\.)*")*')
+
+
+def _is_of_r(sample: tuple[str, bool]) -> bool:
+    """True if a file has what `write.table` of R writes: spaces between cells, all titles quoted.
+
+    The rows have as many cells as there are titles, or one more, the row's name.
+    """
+    text, is_whole = sample
+    if not _R_TITLES.fullmatch(text.partition("\n")[0].rstrip("\r")):
+        return False
+    rows = _rows(text, _R_DIALECT, whole=is_whole)
+    width, share = _usual_width(rows[1:])
+    return len(rows) > 2 and share == 1 and width > 1 and width - len(rows[0]) in {0, 1}
 
 
 def _rows(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
@@ -585,8 +645,9 @@ def _encloses_columns(sample: str) -> bool:
 
 def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
     """Return the share of rows of the commonest width, and that width; zeros for prose."""
+    rows = rows[len(title_rows(rows).above) :]
     width, share = _usual_width(rows)
-    known = _is_titled(rows)
+    known = is_titled(rows)
     first_fits = bool(rows) and width - 1 <= len(rows[0])
     if not dialect.keeps_long_rows:
         first_fits = first_fits and len(rows[0]) <= width
@@ -596,57 +657,3 @@ def _score(rows: list[list[str]], dialect: Dialect) -> tuple[float, int]:
     if dialect.spaced and not known:
         return 0.0, 0  # commas of prose, which are followed by a space
     return share, width
-
-
-# Names of columns
-
-
-def _is_titled(rows: list[list[str]]) -> bool:
-    """True if a cell of the first row is a common title."""
-    return bool(rows) and any(name.strip().casefold() in _KNOWN for name in rows[0])
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    first = [name.strip() for name in rows[0]]
-    if _is_surely_header(rows):
-        return True
-    if len(rows) == 1 or any(is_number(name) for name in first):
-        return False
-    given = [name for name in first if name]
-    if len(set(given)) < len(given) or any(map(_is_prose, given)):
-        return False
-    if len(first) == 1:
-        return " " not in first[0]
-    columns = zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True)
-    return not any(
-        name and name in map(str.strip, cells) for name, cells in zip(first, columns, strict=False)
-    )
-
-
-def _is_surely_header(rows: list[list[str]]) -> bool:
-    """True if the first row has a common title, stands above numbers, or counts columns."""
-    first = [name.strip() for name in rows[0]]
-    if any(_is_known(name) for name in first) and not any(map(_is_prose, first)):
-        return True
-    if len(rows) == 1 or len(first) == 1:
-        return False
-    if [name for name in first if name] == [str(i) for i in range(len(first) - (not first[0]))]:
-        return True  # as pandas titles columns without a title
-    if any(is_number(name) for name in first):
-        return False
-    columns = list(zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True))
-    return any(all(map(is_number, cells)) for cells in columns)
-
-
-def _is_known(name: str) -> bool:
-    """True for a common title such as "text", and for "Review text" too."""
-    words = name.replace("_", " ").casefold().split()
-    return name.casefold() in _KNOWN or (len(words) == 2 and not _KNOWN.isdisjoint(words))
-
-
-def _is_prose(name: str) -> bool:
-    return (
-        len(name) > _MAX_NAME_LENGTH
-        or len(name.split()) > 5
-        or name.endswith((".", "!", "…", "。"))
-    )

@@ -2,8 +2,8 @@
 
 An Excel file is a ZIP archive: a small one can unpack to any size, and one cell far down makes a
 huge table. So the process has the bounds of the one that reads Parquet. `readers` runs it with
-`python -m`. It writes CSV and a last line of JSON with notes or, with the exit status `REFUSED`, a
-sentence with the reason.
+`python -m`. It writes CSV and a last line of JSON with notes and the titles of the sheets or, with
+the exit status `REFUSED`, a sentence with the reason.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime
-from typing import Any
+from typing import IO, Any
 
 from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
@@ -28,13 +29,24 @@ _TIMES_WRITTEN = 3  # the most text of a file, in uploads of the largest size
 _MAX_CELLS = 20_000_000  # empty ones included
 
 
-def _write(name: str, content: bytes, max_bytes: int) -> None:
-    """Write the first visible sheet with a cell as CSV, row by row, then notes."""
+_FORMULA = re.compile(
+    rb"<(?:\w+:)?c\b(?:(?P<text>[^>]*\bt=.str.[^>]*)|[^>]*)>\s*"
+    rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*"
+    rb"(?P<value><(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+"""A cell with a formula and no value, or an empty one, which is a value if it is a text."""
+_STEP = 1 << 20  # bytes
+_LONGEST_FORMULA = 1 << 16  # bytes, twice as long as Excel allows
+
+
+def _write(name: str, content: bytes, max_bytes: int, wanted: str = "") -> None:
+    """Write a sheet as CSV, row by row, then notes: the wanted one, or the first with a cell."""
     _check_unpacked(name, content, max_bytes)
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(content))
         titles = [own.name for own in workbook.sheets_metadata if _is_visible(own)]
-        sheets = (workbook.get_sheet_by_name(title) for title in titles)
+        order = sorted(titles, key=lambda title: title != wanted)
+        sheets = (workbook.get_sheet_by_name(title) for title in order)
         sheet = next((own for own in sheets if own.height and own.width), None)
     except CalamineError as exc:
         is_locked = "password" in str(exc).casefold()
@@ -45,7 +57,8 @@ def _write(name: str, content: bytes, max_bytes: int) -> None:
             "save it as CSV."
         ) from exc
     if sheet is None:
-        raise CorpusError(f"{named(name)} has no cell in any sheet. Give one with a row of texts.")
+        why = _formula_note(content) or "Give one with a row of texts."
+        raise CorpusError(f"{named(name)} has no cell in any sheet. {why}")
     if sheet.width > MAX_COLUMNS or sheet.height * sheet.width > _MAX_CELLS:
         raise CorpusError(
             f"{named(name)} has {sheet.height:,} rows of {sheet.width:,} columns, empty ones "
@@ -57,7 +70,44 @@ def _write(name: str, content: bytes, max_bytes: int) -> None:
     notes = [f"Only the first {n_rows:,} lines of the sheet were read."] if is_cut else []
     if len(titles) > 1:
         notes.append(f"Only the sheet “{named(sheet.name)}” was read, one of {len(titles):,}.")
-    sys.stdout.buffer.write(json.dumps(notes).encode())
+    if formulas := _formula_note(content):
+        notes.append(formulas)
+    sheets_read = [sheet.name, *(title for title in titles if title != sheet.name)]
+    sys.stdout.buffer.write(json.dumps([notes, sheets_read]).encode())
+
+
+def _formula_note(content: bytes) -> str:
+    """Return a note on formulas that no spreadsheet program has computed; "" if there is none."""
+    n = _n_formulas(content)
+    if not n:
+        return ""
+    cells_hold = "1 cell of the file holds" if n == 1 else f"{n:,} cells of the file hold"
+    return (
+        f"{cells_hold} a formula without a stored value, and such cells are read as empty. Open "
+        "the file in a spreadsheet program, save it there, and give it again."
+    )
+
+
+def _n_formulas(content: bytes) -> int:
+    """Return the number of cells, in all sheets, whose formula has no stored value."""
+    n = 0
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for file in archive.infolist():
+            if not (file.filename.startswith("xl/worksheets/") and file.filename.endswith(".xml")):
+                continue
+            with archive.open(file) as stream:
+                n += _n_matches(stream)
+    return n
+
+
+def _n_matches(stream: IO[bytes]) -> int:
+    n, rest = 0, b""
+    while step := stream.read(_STEP):
+        text, end = rest + step, 0
+        for match in _FORMULA.finditer(text):
+            n, end = n + (match["text"] is None or match["value"] is None), match.end()
+        rest = text[max(end, text.rfind(b"<row"), len(text) - _LONGEST_FORMULA) :]
+    return n
 
 
 def _check_unpacked(name: str, content: bytes, max_bytes: int) -> None:

@@ -14,14 +14,18 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, TextIO
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.table import (
+    LABEL_NAMES,
     MAX_COLUMNS,
     MAX_SCANNED,
+    TEXT_NAMES,
+    Form,
     Table,
     clean,
     cut_note,
@@ -29,6 +33,7 @@ from contextlens.corpus.table import (
     named,
     nothing_fits,
     table_of,
+    unique,
 )
 
 __all__ = [
@@ -47,6 +52,8 @@ _SPACE = " \t\r\n"
 _LIST = re.compile(r"\[\s*[{\"]")
 _REFERENCE = 8  # bytes
 _LINE = "line"
+_KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
+_BY_ROW = "Each object in the file was taken for a row, guessed; the keys in it are the columns."
 
 
 def read_json_lines(name: str, content: bytes, max_held: int) -> Table:
@@ -59,17 +66,29 @@ def read_json_lines(name: str, content: bytes, max_held: int) -> Table:
     return table_of_items(name, charset, _items(content, charset), max_held)
 
 
-def read_json(name: str, content: bytes, max_held: int) -> Table:
+def read_json(name: str, content: bytes, max_held: int, *, form: Form = "") -> Table:
     """Return a table from JSON: as `read_json_lines`, or the columns of one object.
+
+    Args:
+        name: the file's name.
+        content: its bytes.
+        max_held: the most memory for its columns, in bytes.
+        form: "plain" if a person said that the objects in an object are columns and no rows.
 
     Raises:
         CorpusError: the file is not text, holds no item, or has too many columns.
     """
     charset = charset_of(name, content)
-    return table_of_items(name, charset, json_items(name, content, charset), max_held)
+    items = json_items(name, content, charset, plain=form == "plain")
+    table = table_of_items(name, charset, items, max_held)
+    if _BY_ROW in table.notes:
+        return replace(table, content=content, export="an object for each row")
+    return table
 
 
-def json_items(name: str, content: bytes, charset: Charset, *, by_line: bool = False) -> Items:
+def json_items(
+    name: str, content: bytes, charset: Charset, *, by_line: bool = False, plain: bool = False
+) -> Items:
     """Return the objects of a file, which may be one object with rows or columns in it.
 
     Args:
@@ -77,6 +96,7 @@ def json_items(name: str, content: bytes, charset: Charset, *, by_line: bool = F
         content: its bytes.
         charset: their encoding.
         by_line: True if an object on its only line is a row.
+        plain: True if the objects in an object are columns and no rows.
 
     Raises:
         CorpusError: it is one object and too large to be parsed at once.
@@ -84,7 +104,8 @@ def json_items(name: str, content: bytes, charset: Charset, *, by_line: bool = F
     source = _items(content, charset)
     is_one = source.unit == _LINE and not by_line
     if is_one and (value := _whole(name, content, charset)) is not None:
-        source = Items(_rows_of(value))
+        rows, note = _rows_of(value, plain=plain)
+        source = Items(rows, note=note)
     return source
 
 
@@ -124,30 +145,72 @@ def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None
     return value if isinstance(value, dict) else None
 
 
-def _rows_of(value: dict[str, Any]) -> list[Any]:
-    """Return the rows of an object: of its columns, of the only list in it, or itself as a row."""
+def _rows_of(value: dict[str, Any], *, plain: bool = False) -> tuple[list[Any], str]:
+    """Return the rows of an object, and a note on what was guessed.
+
+    The rows are those of its columns, of the only list in it, or the object itself; pandas also
+    writes an object for each row.
+    """
     (only, *more) = value.values() or (None,)
     if isinstance(only, dict) and not more and any(
         isinstance(own, list) and own and isinstance(own[0], dict) for own in only.values()
     ):  # fmt: skip
-        return _rows_of(only)
+        return _rows_of(only, plain=plain)
     titles, data = value.get("columns"), value.get("data")
     if isinstance(titles, list) and isinstance(data, list):  # pandas' "split"
-        return [dict(zip(map(str, titles), row, strict=False)) for row in data if _is_many(row)]
+        rows = [dict(zip(map(_title, titles), row, strict=False)) for row in data if _is_many(row)]
+        names = value.get("index")
+        keys = list(map(_title, names)) if isinstance(names, list) else []
+        return _with_keys(rows, keys if len(keys) == len(rows) else []), ""
     if isinstance(data, list) and data and isinstance(data[0], dict):
-        return data
+        return data, ""
     many = {title: cells for title, cells in value.items() if _is_many(cells)}
     first = next(iter(many.values()), None)
     if len(many) == 1 and isinstance(first, list):
-        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in first]
+        return [dict.fromkeys(many, row) if isinstance(row, str) else row for row in first], ""
     if not many or len(many) < len(value):
-        return [value]
+        return [value], ""
+    if not plain and _are_rows(many):  # pandas' "index"
+        return _with_keys(list(many.values()), list(many)), _BY_ROW
     columns = {
         title: cells if isinstance(cells, dict) else dict(enumerate(cells))
         for title, cells in many.items()
     }
-    keys = dict.fromkeys(key for cells in columns.values() for key in cells)
-    return [{title: cells.get(key) for title, cells in columns.items()} for key in keys]
+    keys = list(dict.fromkeys(key for cells in columns.values() for key in cells))
+    rows = [{title: cells.get(key) for title, cells in columns.items()} for key in keys]
+    return _with_keys(rows, list(map(str, keys))), ""
+
+
+def _are_rows(many: Mapping[str, Any]) -> bool:
+    """True if the objects in an object are its rows and no columns.
+
+    The keys of columns are the names of rows, the same in all, and mostly numbers. If neither keys
+    are numbers, there are more rows than columns, or values of several kinds in a row.
+    """
+    if not all(isinstance(row, dict) and row for row in many.values()):
+        return False
+    inner = dict.fromkeys(key for row in many.values() for key in row)
+    if any(key.casefold() in _KNOWN for key in many):
+        return False
+    if all(map(str.isdecimal, inner)):
+        return False
+    if all(map(str.isdecimal, many)) or any(key.casefold() in _KNOWN for key in inner):
+        return True
+    return len(many) > len(inner)
+
+
+def _with_keys(rows: list[Any], keys: list[str]) -> list[Any]:
+    """Return rows with their names in a column "index", if these are more than numbers from 0."""
+    if not keys or keys == [str(i) for i in range(len(keys))]:
+        return rows
+    if all(map(str.isdecimal, keys)) or any("index" in row for row in rows):
+        return rows
+    return [{"index": key, **row} for key, row in zip(keys, rows, strict=True)]
+
+
+def _title(value: object) -> str:
+    """Return a title of pandas' "split"; one of several levels is a list."""
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _is_many(value: object) -> bool:
@@ -271,6 +334,8 @@ class _Table:
 
 
 _BLANK = object()
+_LISTS = "Each list in the file was taken for a row, guessed: columns are numbered."
+_NAMED_LISTS = "Each list in the file was taken for a row, guessed; the first holds the titles."
 
 
 class Items:
@@ -279,18 +344,21 @@ class Items:
     Args:
         values: the values, `_BLANK` for an empty one.
         unit: what a value is in the file, in notes.
+        note: a note on how they were found.
     """
 
-    def __init__(self, values: Iterable[Any], unit: str = "item") -> None:
+    def __init__(self, values: Iterable[Any], unit: str = "item", note: str = "") -> None:
         self.unit = unit
         self._values = values
+        self._note = note
+        self._titles: list[str] | None = None
         self._n_bad = self._first_bad = 0
         self._end = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The number of items left out, and the first of them."""
-        notes = [self._end] if self._end else []
+        notes = [note for note in (self._note, self._end) if note]
         if self._n_bad:
             one = self._n_bad == 1
             subject = f"{self.unit} is" if one else f"{self.unit}s are"
@@ -302,7 +370,10 @@ class Items:
         return tuple(notes)
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        are_lists = False
         for number, item in enumerate(self._values, start=1):
+            if number == 1:
+                are_lists = isinstance(item, list) and len(item) > 1
             if number > MAX_SCANNED:
                 self._end = f"Only the first {MAX_SCANNED:,} {self.unit}s were looked at."
                 return
@@ -314,9 +385,24 @@ class Items:
             elif isinstance(item, str):
                 if item and not item.isspace():
                     yield {"text": item}
+            elif are_lists and isinstance(item, list) and item:  # pandas' "values"
+                if row := self._row_of(item):
+                    yield row
             elif item is not _BLANK:
                 self._n_bad += 1
                 self._first_bad = self._first_bad or number
+
+    def _row_of(self, cells: list[Any]) -> dict[str, Any]:
+        """Return a row of a list of cells; {} for the first one if it holds the titles."""
+        if self._titles is None:
+            names = [cell if isinstance(cell, str) else "" for cell in cells]
+            is_named = all(names) and any(name.strip().casefold() in _KNOWN for name in names)
+            self._titles = unique(names) if is_named else []
+            self._note = _NAMED_LISTS if is_named else _LISTS
+            if is_named:
+                return {}
+        titles = [*self._titles, *(f"column {i + 1}" for i in range(len(self._titles), len(cells)))]
+        return dict(zip(titles, cells, strict=False))
 
 
 def _is_example(item: object) -> bool:

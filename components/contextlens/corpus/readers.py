@@ -82,25 +82,38 @@ def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) ->
     return table_of(name, "Parquet", cells, notes=notes, left_out=left_out)
 
 
-def read_excel(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
-    """Return the first sheet of an Excel file that has a cell.
+def read_excel(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, form: Form = "", sheet: str = ""
+) -> Table:
+    """Return a sheet of an Excel file: the one that is named, or the first that has a cell.
 
     Args:
         name: the file's name.
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; further rows are left out.
+        form: "plain" if a person said that no row of titles is left out.
+        sheet: the title of a sheet that a person chose; "" for none.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
-    request = {"name": named(name), "max_bytes": max_bytes}
+    request = {"name": named(name), "max_bytes": max_bytes, "wanted": sheet}
     written = _in_child("Excel", name, content, request)
     end = written.rindex(b"\n") + 1
-    notes, text = written[end:], written[:end]
+    (notes, sheets), text = json.loads(written[end:]), written[:end]
     del written
-    sheet = read_quoted(name, text, "Excel", max_held)
-    return replace(sheet, notes=(*json.loads(notes), *sheet.notes))
+    try:
+        table = read_quoted(name, text, "Excel", max_held, form=form)
+    except CorpusError as exc:
+        raise CorpusError(" ".join((str(exc), *notes))) from exc
+    has_choice = len(sheets) > 1
+    return replace(
+        table,
+        notes=(*notes, *table.notes),
+        content=content if table.content or has_choice else b"",
+        sheets=tuple(sheets) if has_choice else (),
+    )
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -216,18 +229,26 @@ _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 _TEXTS = (".txt", ".data")
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
-_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
+_TABLES: dict[str, Callable[..., Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
+    ".json": read_json,
+}
+_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    ".json": read_json,
     **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:]), read_text),
 }
 
 
 def read(
-    name: str, content: bytes, *, max_bytes: int, max_held: int | None = None, form: Form = ""
+    name: str,
+    content: bytes,
+    *,
+    max_bytes: int,
+    max_held: int | None = None,
+    form: Form = "",
+    sheet: str = "",
 ) -> Table:
     """Return the table in a file, every value as text.
 
@@ -238,6 +259,7 @@ def read(
         max_held: the most memory for its columns, in bytes; further rows are left out. Ten times
             the largest size by default.
         form: "lines", "table" or "plain" if a person said what it is.
+        sheet: the title of the sheet of an Excel file that a person chose; "" for none.
 
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
@@ -248,7 +270,7 @@ def read(
     if ending in REFUSED_FORMATS:
         why, way_out = REFUSED_FORMATS[ending]
         raise CorpusError(f"{named(name)} {why}. {way_out}")
-    if ending not in {*FORMATS, *_READERS}:
+    if ending not in {*FORMATS, *MORE_FORMATS}:
         raise CorpusError(
             f"{named(name)} cannot be read: its name must end in one of {', '.join(FORMATS)}. "
             "Save it as one of these, or rename it if it is one."
@@ -267,12 +289,17 @@ def read(
             return folder
     if ending in ARCHIVES and content:
         name, content = unpacked(name, content, max_bytes=max_bytes)
-        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form)
+        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form, sheet=sheet)
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     if form == "" and (export := read_export(name, ending, content, held)) is not None:
         return replace(export, content=content)
-    table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
+    if ending == ".xlsx":
+        table = read_excel(
+            name, content, max_bytes=max_bytes, max_held=held, form=form, sheet=sheet
+        )
+    else:
+        table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
     if form == "" and (export := export_of_table(table, held)) is not None:
         return replace(export, content=content)
     return table
@@ -284,10 +311,10 @@ def _plain_table(
     """Return the table in a file that no other tool wrote, or that is to be read as it is."""
     if ending == ".parquet":
         return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
-    if ending == ".xlsx":
-        return read_excel(name, content, max_bytes=max_bytes, max_held=max_held)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
+    if ending in _TABLES:
+        return _TABLES[ending](name, content, max_held, form=form)
     return _READERS[ending](name, content, max_held)
 
 
@@ -319,12 +346,10 @@ def to_corpus(
     filled = [i for i, cell in enumerate(cells) if cell and not cell.isspace()]
     if not filled:
         others = [title for title, kind in sheet.kinds.items() if kind != "empty"]
-        raise CorpusError(
-            f"{named(text_column)} has no text in any of its {len(cells):,} rows. "
-            f"Choose another column, such as {named(others[0])}."
-            if others
-            else f"{named(sheet.name)} has no text in any column."
-        )
+        others = [title for title in others if title not in sheet.label_columns]
+        way_out = f"Choose another column, such as {named(others[0])}." if others else ""
+        none = f"{named(text_column)} has no text in any of its {len(cells):,} rows."
+        raise CorpusError(" ".join(filter(None, (none, way_out or " ".join(sheet.notes)))))
     used_rows = filled[:max_texts]
     texts = _stripped(cells, used_rows)
     notes = [

@@ -14,6 +14,12 @@ from typing import Literal
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import TEST, TRAIN, VALIDATION
+from contextlens.corpus.label_cells import (
+    SeveralLabels,
+    SpeltApart,
+    several_labels,
+    spelt_apart,
+)
 from contextlens.corpus.leftovers import cleaned, leftovers_in
 
 __all__ = [
@@ -115,6 +121,8 @@ _SAMPLE = 1_000  # different values that are examined
 _CUT = 1_000  # characters of each
 _ABOUT_AS_LONG = 0.75  # of the longest column: the first one of about that length is the text
 _MAX_NUMBER_LENGTH = 18  # digits
+_ROUNDED = re.compile(r"\s*\d(?:[.,]\d{1,14})?[eE]\+(?:1[1-9]|2\d)\s*", re.ASCII)
+"""A whole number of twelve digits or more, as a spreadsheet writes it: "1.20E+18"."""
 
 
 def is_number(text: str) -> bool:
@@ -162,7 +170,8 @@ def guess_text_column(
     """Return the column most likely to hold sentences: by kind, then by title, then by length.
 
     Of two texts of a pair it is the first. A column of numbers, dates or codes without letters
-    comes last, whatever its title; dates in words come after other sentences.
+    comes last, whatever its title; dates in words come after other sentences. A column of labels
+    is never it while another one has a value or the title of texts.
     """
     filled = [title for title in columns if kinds[title] != "empty"]
     numeric = {title for title in filled if _is_numeric(columns[title])}
@@ -170,12 +179,20 @@ def guess_text_column(
     sentences = [title for title in _sentences(columns, kinds) if title not in numeric]
     undated = [title for title in sentences if not _is_dated(columns, title)]
     titles = undated or sentences or worded or filled or list(columns)
+    if all(_is_labels(title, kinds[title]) for title in titles):
+        others = [title for title in worded if not _is_labels(title, kinds[title])]
+        named_so = [title for title in columns if _rank(title) < len(TEXT_NAMES)]
+        titles = others or named_so or titles
     best = min(map(_rank, titles), default=0)
     lengths = {title: _mean_length(columns[title]) for title in titles if _rank(title) == best}
     longest = max(lengths.values(), default=0)
     chosen = next((title for title, n in lengths.items() if n >= _ABOUT_AS_LONG * longest), "")
     first, second = _titled_pair(columns, kinds)
     return first if chosen == second else chosen
+
+
+def _is_labels(title: str, kind: ColumnKind) -> bool:
+    return kind == "label" and label_rank(title) is not None
 
 
 def text_pair(sheet: Table) -> tuple[str, str]:
@@ -390,6 +407,8 @@ class Table:
         left_out: the columns that were not read and why, in a sentence each.
         content: the bytes of a file that can be read in another way, too; b"" for others.
         export: the tool that wrote it, if that was guessed; "" for a plain file.
+        metadata: the columns that a survey tool fills, which label no text.
+        sheets: the titles of the sheets of an Excel file, the one read first; () for others.
     """
 
     name: str
@@ -400,6 +419,8 @@ class Table:
     left_out: tuple[str, ...] = ()
     content: bytes = b""
     export: str = ""
+    metadata: frozenset[str] = frozenset()
+    sheets: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -428,10 +449,12 @@ class Table:
     def is_clear(self) -> bool:
         """True if only one column can hold the texts, and nothing else about them is in doubt.
 
-        In doubt are lines that may be a table, files of other tools, and texts with left-overs of
-        another format.
+        In doubt are lines that may be a table, files of other tools, texts with left-overs of
+        another format, and labels that may be several or one.
         """
         if self.content or self.export or self.leftovers:
+            return False
+        if self.several_labels is not None or self.spelt_apart is not None:
             return False
         texts = [
             title
@@ -453,16 +476,34 @@ class Table:
 
     def _labels(self, title: str) -> bool:
         kind, cells = self.kinds[title], self.columns[title]
-        if kind in {"empty", "text"} or (kind == "number" and _is_id(title)):
+        if (
+            title in self.metadata
+            or kind in {"empty", "text"}
+            or (kind == "number" and _is_id(title))
+        ):
             return False
         if label_rank(title) is not None:
             return kind == "label" or len(set(cells)) <= _MAX_GRADES
         if kind == "label":
-            return not (_is_numeric(cells) and (_is_id(title) or counts_up(cells)))
+            given = [cell.strip() for cell in cells if cell and not cell.isspace()]
+            is_constant = len(given) > 1 and len(set(given)) == 1
+            return not is_constant and not (
+                _is_numeric(cells) and (_is_id(title) or counts_up(cells))
+            )
         is_first = is_numbered(title) and title == next(iter(self.columns))
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)
         )  # fmt: skip
+
+    @cached_property
+    def several_labels(self) -> SeveralLabels | None:
+        """The column whose cells likely hold several labels, if there is one."""
+        return several_labels(self)
+
+    @cached_property
+    def spelt_apart(self) -> SpeltApart | None:
+        """The column whose labels differ in letter case or in spaces only, if there is one."""
+        return spelt_apart(self)
 
     @cached_property
     def leftovers(self) -> tuple[str, ...]:
@@ -513,7 +554,27 @@ def table_of(
             f"{named(name)} holds nothing but blanks. Give a file with at least one sentence."
         )
     column_cells = MappingProxyType({title: tuple(cells) for title, cells in columns.items()})
-    return Table(name, kind, column_cells, encoding, tuple(notes), tuple(left_out))
+    said = (*notes, *_rounded_notes(column_cells))
+    return Table(name, kind, column_cells, encoding, said, tuple(left_out))
+
+
+def _rounded_notes(columns: Mapping[str, Cells]) -> list[str]:
+    """Return a note on long numbers of which a spreadsheet kept only the first digits."""
+    n_rounded, example = 0, ""
+    for title, cells in columns.items():
+        head = next(filter(None, cells), "")
+        if not (_is_id(title) or "E+" in head):
+            continue
+        rounded = [cell for cell in cells if cell and _ROUNDED.fullmatch(cell)]
+        n_rounded += len(rounded)
+        example = example or next(iter(rounded), "").strip()
+    if not n_rounded:
+        return []
+    cells_are = "long number is" if n_rounded == 1 else "long numbers are"
+    return [
+        f"{n_rounded:,} {cells_are} rounded, as spreadsheets do, such as “{example}”: the other "
+        "digits are lost, so different rows may seem equal."
+    ]
 
 
 def size_of(cells: Iterable[str | None]) -> int:

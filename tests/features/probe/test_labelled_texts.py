@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from contextlens.core import ModelCard
@@ -9,6 +11,7 @@ from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.copies import copies_of
 from contextlens.features.probe.labelled_texts import label_columns, labelled_texts
+from contextlens.features.probe.page import beyond_the_bound
 
 
 def test_a_given_split_is_respected(card: ModelCard) -> None:
@@ -33,3 +36,23 @@ def test_empty_texts_take_no_part(card: ModelCard, labels: tuple[str, ...]) -> N
     texts = ("good", "", "bad", "fine", " ", "poor")
     some = labelled_texts(Corpus("mine", texts, {"mood": labels[:6]}), "mood", card)
     assert some.texts == ("good", "bad", "fine", "poor")
+
+
+def intents(n: int, n_each: int) -> Corpus:
+    labels = tuple(f"intent {i}" for i in range(n) for _ in range(n_each))
+    texts = tuple(f"please do thing {i} now, way {i % n_each}" for i in range(n * n_each))
+    return Corpus("mine", texts, {"intent": labels})
+
+
+def test_the_bound_is_the_work_and_not_the_number_of_labels(card: ModelCard) -> None:
+    many = intents(150, 4)
+    assert label_columns(many) == ["intent"]
+    labelled = labelled_texts(many, "intent", card)
+    assert (len(labelled.trial.senses), labelled.trial.problem) == (150, "")
+    assert beyond_the_bound(labelled, card) == ""
+    assert label_columns(intents(60, 1)) == []
+
+    large = labelled_texts(intents(4_000, 5), "intent", replace(card, n_dims=768))
+    sentence = beyond_the_bound(large, replace(card, n_dims=768, n_layers=12))
+    assert "4,000 labels from 20,000 texts in 5 folds" in sentence
+    assert "30 minutes" in sentence

@@ -14,7 +14,8 @@ SENTENCE = text(PAGE, "sentence")
 
 # The limits of the page
 
-MAX_DIFFERENT_LABELS = 50  # in a column
+MANY_LABELS = 50  # different ones in a column; of more, each has two texts or more on average
+MAX_LEARNING_SECONDS = 1_800.0  # expected, of folds times labels times vectors
 MAX_VECTOR_BYTES = 1_000_000_000  # of vectors in memory at a time
 MAX_WORD_VECTORS = 400_000  # read from a server's file
 MAX_LISTED_MISTAKES = 100

@@ -18,7 +18,7 @@ from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.controls import (
     EXAMPLE,
-    MAX_DIFFERENT_LABELS,
+    MANY_LABELS,
     MAX_VECTOR_BYTES,
     PAGE,
 )
@@ -105,9 +105,10 @@ def corpus_of(view: ViewState) -> ShownCorpus:
 
 
 def label_columns(corpus: Corpus) -> list[str]:
-    """Return the columns with labels, a few different ones or grades; the likeliest first."""
+    """Return the columns with labels that repeat, or grades; the likeliest first."""
     titles = [title for title, labels in corpus.labels.items() if _can_be_labels(title, labels)]
-    return sorted(titles, key=lambda title: title != _USUAL)
+    n_labels = {title: len(set(corpus.labels[title])) for title in titles}
+    return sorted(titles, key=lambda title: (title != _USUAL, n_labels[title] > MANY_LABELS + 1))
 
 
 def label_of(view: ViewState, corpus: Corpus) -> str:
@@ -121,7 +122,7 @@ def _can_be_labels(title: str, labels: Sequence[str]) -> bool:
     if title.casefold() == SPLIT:
         return False
     n, n_filled = len(set(labels) - {""}), sum(map(bool, labels))
-    is_repeated = 2 <= n <= MAX_DIFFERENT_LABELS and n < n_filled
+    is_repeated = 2 <= n < n_filled and (n <= MANY_LABELS or 2 * n <= n_filled)
     return is_repeated or kind_of_column(labels) == "number"
 
 

@@ -14,7 +14,7 @@ from contextlens.content.wording import escape
 from contextlens.core import ModelCard
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.calibration import Calibration
-from contextlens.features.probe.controls import PAGE, SECTION, SENTENCE
+from contextlens.features.probe.controls import MAX_LEARNING_SECONDS, PAGE, SECTION, SENTENCE
 from contextlens.features.probe.exports import classifier_json, vectors_parquet, vectors_tsv
 from contextlens.features.probe.grades import GradeProbe
 from contextlens.features.probe.labelled_texts import (
@@ -29,7 +29,13 @@ from contextlens.features.probe.layer_scores import HEIGHT, Probe
 from contextlens.features.probe.learning_curve import LearningCurve
 from contextlens.features.probe.mistakes import LargestErrors, Mistakes
 from contextlens.features.probe.mixups import Mixups
-from contextlens.features.probe.probing import probe_of, probe_task, restored, seconds_of
+from contextlens.features.probe.probing import (
+    learning_seconds,
+    probe_of,
+    probe_task,
+    restored,
+    seconds_of,
+)
 from contextlens.features.probe.try_sentence import try_sentence
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar, with_label
@@ -76,7 +82,25 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
     if labelled.trial.problem:
         st.info(say(f"probe.untested.{labelled.trial.problem}"), icon=":material/label_off:")
         return None
+    if too_much := beyond_the_bound(labelled, card):
+        st.info(too_much, icon=":material/label_off:")
+        return None
     return labelled
+
+
+def beyond_the_bound(labelled: LabelledTexts, card: ModelCard) -> str:
+    """Return the sentence on labels that take too long to learn, with the bound; "" for others."""
+    seconds, trial = learning_seconds(labelled, card), labelled.trial
+    if seconds <= MAX_LEARNING_SECONDS:
+        return ""
+    return say(
+        "probe.too_much",
+        duration=duration(seconds),
+        n_folds=trial.n_folds,
+        n_labels=len(trial.senses),
+        n_texts=len(labelled.texts),
+        most=duration(MAX_LEARNING_SECONDS),
+    )
 
 
 def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:

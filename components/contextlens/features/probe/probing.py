@@ -124,11 +124,16 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
     """Return the expected duration of a probe, from the duration of one token."""
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
     n_reads = 1 if card.recipe is None or card.recipe.is_plain_mean else 2
+    reading = n_tokens * (n_reads * token_seconds + _WORD2VEC_SECONDS)
+    return reading + learning_seconds(labelled, card)
+
+
+def learning_seconds(labelled: LabelledTexts, card: ModelCard) -> float:
+    """Return the expected duration of learning: it grows with folds, labels and vectors."""
     trial = labelled.trial
     n_fits = trial.n_folds * (_N_FITS * (card.n_layers + 1) + _N_YARDSTICKS)
     per_number = _FIT_SECONDS[0] + _FIT_SECONDS[1] * len(trial.senses)
-    learning = n_fits * (0.03 + len(labelled.texts) * card.n_dims * per_number)
-    return n_tokens * (n_reads * token_seconds + _WORD2VEC_SECONDS) + learning
+    return n_fits * (0.03 + len(labelled.texts) * card.n_dims * per_number)
 
 
 def probe_task(

@@ -21,6 +21,7 @@ from contextlens.ui.files.uploads import (
     keep,
     keep_changed,
     keep_joined,
+    keep_sheet,
     max_file_bytes,
     table_of,
     take_file,
@@ -165,10 +166,12 @@ def file_head(
             _offer(kind, say("files.form.as_plain"), secret, "plain", on_file)
         else:
             st.caption(kind)
-    elif sheet.content:
+    elif sheet.content and not sheet.sheets:
         _offer(say(f"files.form.{form}"), say(f"files.form.as_{other}"), secret, other, on_file)
     elif form == "lines":
         st.caption(say("files.form.lines"))
+    if sheet.sheets:
+        _sheet_choice(sheet, secret, on_file)
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     if sheet.leftovers:
@@ -179,6 +182,7 @@ def file_head(
             st.caption(say("files.leftovers.marked"))
         else:
             _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
+    _label_offers(sheet, secret, on_file)
     st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))
@@ -186,11 +190,52 @@ def file_head(
         _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
 
 
+def _label_offers(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
+    """Say that cells may hold several labels, or one in several spellings; offer to change it."""
+    if (several := sheet.several_labels) is not None:
+        note = say(
+            "files.labels.several",
+            column=escape(named(several.title)),
+            row=several.row,
+            example=_listed(several.example[:_N_HEAD]),
+            n=len(several.labels),
+        )
+        _offer(note, say("files.labels.split"), secret, "split", on_file)
+    if (apart := sheet.spelt_apart) is not None:
+        own, commonest = apart.example
+        note = say(
+            "files.labels.apart",
+            column=escape(named(apart.title)),
+            row=apart.row,
+            label=escape(named(own)),
+            commonest=escape(named(commonest)),
+        )
+        _offer(note, say("files.labels.join"), secret, "join", on_file)
+
+
+def _sheet_choice(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
+    """Draw the choice among the sheets of an Excel file."""
+    key = f"files_sheet_{secret[-8:]}"
+
+    def read_other() -> None:
+        number = session.value(key)
+        if isinstance(number, int) and 0 < number < len(sheet.sheets):
+            _hand_on(_kept(keep_sheet, secret, sheet.sheets[number]), on_file)
+
+    st.selectbox(
+        say("files.sheet"),
+        range(len(sheet.sheets)),
+        format_func=lambda number: named(sheet.sheets[number]),
+        key=key,
+        on_change=read_other,
+    )
+
+
 def _offer(
     sentence: str,
     label: str,
     secret: str,
-    change: Literal["lines", "table", "plain", "clean"],
+    change: Literal["lines", "table", "plain", "clean", "split", "join"],
     on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""

@@ -30,6 +30,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from contextlens.content.language import say
 from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, CorpusError
+from contextlens.corpus.label_cells import with_one_spelling, with_yes_no_columns
 from contextlens.corpus.readers import Table, read
 from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import Form
@@ -98,20 +99,21 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     return file.name, content
 
 
-def keep(visitor: str, name: str, content: bytes, form: Form = "") -> str:
+def keep(visitor: str, name: str, content: bytes, form: Form = "", sheet: str = "") -> str:
     """Read and keep a visitor's file; return the name under which this visit finds it.
 
     Args:
         visitor: the visit.
         name: the file's name.
         content: its bytes.
-        form: "lines" or "table" if the visitor said what a text file is.
+        form: "lines", "table" or "plain" if the visitor said what the file is.
+        sheet: the title of the sheet of an Excel file that the visitor chose; "" for none.
 
     Raises:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be used, or reading others takes too long; earlier ones stay.
     """
-    return _keep(visitor, name, partial(read, name, content, form=form))
+    return _keep(visitor, name, partial(read, name, content, form=form, sheet=sheet))
 
 
 def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
@@ -125,18 +127,36 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
 
 
 def keep_changed(
-    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean"]
+    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean", "split", "join"]
 ) -> str:
     """Keep a file as lines, as a table, as it is, or without left-overs; return its new name.
+
+    Or keep it with a column for each label of its cells, or with one spelling of each label.
 
     Raises:
         AccessError: the visitor may not upload files.
         CorpusError: the file cannot be read so, or is no longer in memory.
     """
     sheet = _sheet_in_memory(secret)
-    if change != "clean":
-        return keep(visitor, sheet.name, sheet.content, change)
+    several, apart = sheet.several_labels, sheet.spelt_apart
+    if change == "split" and several is not None:
+        return _keep(visitor, sheet.name, lambda **_: with_yes_no_columns(sheet, several))
+    if change == "join" and apart is not None:
+        return _keep(visitor, sheet.name, lambda **_: with_one_spelling(sheet, apart))
+    if change in ("lines", "table", "plain"):
+        return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
+
+
+def keep_sheet(visitor: str, secret: str, title: str) -> str:
+    """Keep another sheet of an Excel file; return its new name.
+
+    Raises:
+        AccessError: the visitor may not upload files.
+        CorpusError: the sheet cannot be read, or the file is no longer in memory.
+    """
+    sheet = _sheet_in_memory(secret)
+    return keep(visitor, sheet.name, sheet.content, sheet=title)
 
 
 def _sheet_in_memory(secret: str) -> Table:
