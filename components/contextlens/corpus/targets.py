@@ -153,7 +153,7 @@ def guess_marks(sheet: Table, *texts: str) -> tuple[MarkColumns, ...]:
         possible = [_of_one_side(own, own, shared)]
     for kinds in zip(*(marks.kinds for marks in possible), strict=False):
         found = [
-            _Sample(sheet, text, n).proved(marks)
+            _Sample(sheet, text, n).proved(marks, is_pair=len(texts) == 2)
             for n, (text, marks) in enumerate(zip(texts, kinds, strict=True))
         ]
         if all(found):
@@ -249,10 +249,11 @@ class _Sample:
             n_marked = sum(1 for row in self.rows if cells[row])
         return n_whole / max(1, n_marked)
 
-    def proved(self, marks: MarkColumns) -> MarkColumns:
+    def proved(self, marks: MarkColumns, *, is_pair: bool = False) -> MarkColumns:
         """Return marks of one kind if the texts bear them out, or no marks.
 
         The word is left out if it is not needed as a check: its other forms would lose rows.
+        Places titled for each text of a pair may all be equal, as in sentences of one pattern.
         """
         if not marks.numbers:
             return marks if self.share(marks) >= _MOST else MarkColumns()
@@ -262,7 +263,8 @@ class _Sample:
             is_form = agreed >= _CLEARLY and len(self.texts) >= _N_FORMS
             return replace(marks, word="") if is_form and alone > agreed else marks
         doubtful = marks.index and (marks.word or self._numbers_rows(marks.index))
-        doubtful = doubtful or self._is_time(marks) or not self.vary(marks, unless_one_word=True)
+        doubtful = doubtful or self._is_time(marks)
+        doubtful = doubtful or not (is_pair or self.vary(marks, unless_one_word=True))
         return replace(marks, word="") if alone >= _NEARLY_ALL and not doubtful else MarkColumns()
 
     def vary(self, marks: MarkColumns, *, unless_one_word: bool = False) -> bool:
