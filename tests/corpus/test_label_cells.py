@@ -32,7 +32,7 @@ def test_several_labels_in_a_cell_become_columns_of_yes_and_no(separator: str) -
     assert (found.title, found.row, found.example) == ("topics", 1, ("food", "time"))
     assert set(found.labels) == {"food", "time", "music", "theft", "garden"}
     assert not sheet.is_clear
-    changed = with_yes_no_columns(sheet, found)
+    changed = sheet.changed(*with_yes_no_columns(sheet, found))
     assert yes_no(changed) == {
         f"topics: {label}": ["yes" if label in labels else "no" for labels in LABELS]
         for label in found.labels
@@ -47,7 +47,7 @@ def test_lists_of_labels_become_columns_too(write: type[str]) -> None:
     sheet = table([*(write(labels) for labels in LABELS[:4]), "[]", None])
     found = sheet.several_labels
     assert found is not None
-    columns = yes_no(with_yes_no_columns(sheet, found))
+    columns = yes_no(sheet.changed(*with_yes_no_columns(sheet, found)))
     assert columns["topics: time"] == ["yes", "no", "yes", "no", "no", None]
 
 
@@ -70,7 +70,7 @@ def test_labels_that_differ_in_letter_case_or_spaces_are_joined_to_the_commonest
     found = sheet.spelt_apart
     assert found is not None
     assert (found.title, found.row, found.example) == ("topics", 2, ("late  fee", "Late fee"))
-    joined = with_one_spelling(sheet, found)
+    joined = sheet.changed(*with_one_spelling(sheet, found))
     assert joined.columns["topics"] == (*["Late fee"] * 3, *["noise"] * 3)
     assert joined.spelt_apart is None
     assert any(note.startswith("2 labels were written as") for note in joined.notes)

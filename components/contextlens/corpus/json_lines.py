@@ -172,13 +172,13 @@ def _rows_of(value: dict[str, Any], *, plain: bool = False) -> tuple[list[Any], 
         return [value], ""
     if not plain and _are_rows(many):  # pandas' "index"
         return _with_keys(list(many.values()), list(many)), _BY_ROW
-    columns = {
+    columns: dict[str, dict[Any, Any]] = {
         title: cells if isinstance(cells, dict) else dict(enumerate(cells))
         for title, cells in many.items()
     }
-    keys = list(dict.fromkeys(key for cells in columns.values() for key in cells))
-    rows = [{title: cells.get(key) for title, cells in columns.items()} for key in keys]
-    return _with_keys(rows, list(map(str, keys))), ""
+    row_keys = dict.fromkeys(key for cells in columns.values() for key in cells)
+    rows = [{title: cells.get(key) for title, cells in columns.items()} for key in row_keys]
+    return _with_keys(rows, list(map(str, row_keys))), ""
 
 
 def _are_rows(many: Mapping[str, Any]) -> bool:

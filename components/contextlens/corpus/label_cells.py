@@ -12,10 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from contextlens.corpus.table import Table
+from typing import Protocol
 
 __all__ = [
     "SeveralLabels",
@@ -35,6 +32,34 @@ _MAX_PART = 40
 _MAX_WORDS = 4  # of a part
 _REPEAT = 0.8  # of the parts are also in other combinations
 _N_SEVERAL = 2  # different cells with several labels
+
+
+class Table(Protocol):
+    """What this module reads of `contextlens.corpus.table.Table`."""
+
+    @property
+    def columns(self) -> Mapping[str, tuple[str | None, ...]]:
+        """The cells of each column by title."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The likely kind of each column."""
+
+    @property
+    def text_column(self) -> str:
+        """The column of texts."""
+
+    @property
+    def label_columns(self) -> tuple[str, ...]:
+        """The columns that are likely labels."""
+
+    @property
+    def metadata(self) -> frozenset[str]:
+        """The columns that a survey tool fills."""
+
+
+Change = tuple[dict[str, tuple[str | None, ...]], str]
+"""Other columns, and a note that says why."""
 
 
 @dataclass(frozen=True)
@@ -101,15 +126,15 @@ def several_labels(table: Table) -> SeveralLabels | None:
     return None
 
 
-def with_yes_no_columns(table: Table, found: SeveralLabels) -> Table:
-    """Return the table with a column of "yes" and "no" for each label, in place of the column.
+def with_yes_no_columns(table: Table, found: SeveralLabels) -> Change:
+    """Return the columns with a column of "yes" and "no" for each label, in place of the column.
 
     An empty cell stays empty in each.
     """
     cells = table.columns[found.title]
     parts = {cell: frozenset(_parts(cell, found.separator)) for cell in set(cells) if cell}
     blank = {cell for cell in parts if cell.isspace()}
-    columns = {}
+    columns: dict[str, tuple[str | None, ...]] = {}
     for title, own in table.columns.items():
         if title != found.title:
             columns[title] = own
@@ -124,7 +149,7 @@ def with_yes_no_columns(table: Table, found: SeveralLabels) -> Table:
                 for cell in cells
             )
     n = len(found.labels)
-    return table.changed(columns, f"{n:,} labels became columns of yes and no.")
+    return columns, f"{n:,} labels became columns of yes and no."
 
 
 def _proved(counts: Mapping[str, int], separator: str) -> tuple[str, ...]:
@@ -192,8 +217,8 @@ def spelt_apart(table: Table) -> SpeltApart | None:
     return None
 
 
-def with_one_spelling(table: Table, found: SpeltApart) -> Table:
-    """Return the table with the commonest spelling of each label of a column."""
+def with_one_spelling(table: Table, found: SpeltApart) -> Change:
+    """Return the columns with the commonest spelling of each label of a column."""
     cells = tuple(found.spellings.get(cell or "", cell) for cell in table.columns[found.title])
     n = sum(
         bool(old) and old.strip() != new
@@ -202,7 +227,7 @@ def with_one_spelling(table: Table, found: SpeltApart) -> Table:
     )
     cells_were = "1 label was" if n == 1 else f"{n:,} labels were"
     note = f"{cells_were} written as the commonest spelling: letter case and spaces differed."
-    return table.changed({**table.columns, found.title: cells}, note)
+    return {**table.columns, found.title: cells}, note
 
 
 def _plain(label: str) -> str:

@@ -140,9 +140,13 @@ def keep_changed(
     sheet = _sheet_in_memory(secret)
     several, apart = sheet.several_labels, sheet.spelt_apart
     if change == "split" and several is not None:
-        return _keep(visitor, sheet.name, lambda **_: with_yes_no_columns(sheet, several))
+        return _keep(
+            visitor, sheet.name, lambda **_: sheet.changed(*with_yes_no_columns(sheet, several))
+        )
     if change == "join" and apart is not None:
-        return _keep(visitor, sheet.name, lambda **_: with_one_spelling(sheet, apart))
+        return _keep(
+            visitor, sheet.name, lambda **_: sheet.changed(*with_one_spelling(sheet, apart))
+        )
     if change in ("lines", "table", "plain"):
         return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())
