@@ -350,6 +350,7 @@ BAD = {"type": "labels", "from_name": "label", "value": {"start": 5, "end": 5, "
     [
         ("a.jsonl", doccano(*[PLACES] * 4, [[5, 5, "X"]]), 8, 1),
         ("a.jsonl", doccano(*[[]] * 50, *[PLACES] * 10), 20, 0),
+        ("a.jsonl", doccano(*[["P"]] * 50, [], *[PLACES] * 9), 18, 0),
         ("a.jsonl", doccano(*[PLACES] * 54, [*PLACES, [5, 5, "X"]], *[PLACES] * 5), 120, 1),
         ("a.jsonl", jsonl(*({"text": f"Anna came {i}", "spans": [[0, 4, "P"]] if i > 70 else []}
                             for i in range(80))), 9, 0),

@@ -98,7 +98,7 @@ def _mark_titles(items: Sequence[Mapping[str, Any]]) -> list[str]:
     votes: dict[str, int] = {}
     for item in items:
         for title, value in item.items():
-            if isinstance(value, list) and value:
+            if isinstance(value, list) and any(isinstance(own, list | dict) for own in value):
                 is_marked = 2 * len(marks_in(value) or ()) >= len(value)
                 votes[title] = votes.get(title, 0) + (1 if is_marked else -1)
     return [title for title, n in votes.items() if n > 0]
