@@ -132,9 +132,3 @@ def test_what_write_table_of_r_writes_is_read(name: str, *, has_names: bool) -> 
 def test_lines_of_quotations_are_no_table_of_r() -> None:
     text = '"Go home."\n"No," she said.\n"Why" "not" now\nI left.\n'
     assert table(text, "a.txt").format == "TXT"
-
-
-def test_columns_of_one_value_are_no_labels() -> None:
-    rows = [["text", "version", "project", "kind"]]
-    rows += [[text, "0", "alpha", mood] for text, mood in zip(TEXTS, MOODS, strict=True)]
-    assert table(written(rows)).label_columns == ("kind",)

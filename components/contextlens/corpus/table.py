@@ -485,11 +485,7 @@ class Table:
         if label_rank(title) is not None:
             return kind == "label" or len(set(cells)) <= _MAX_GRADES
         if kind == "label":
-            given = [cell.strip() for cell in cells if cell and not cell.isspace()]
-            is_constant = len(given) > 1 and len(set(given)) == 1
-            return not is_constant and not (
-                _is_numeric(cells) and (_is_id(title) or counts_up(cells))
-            )
+            return not (_is_numeric(cells) and (_is_id(title) or counts_up(cells)))
         is_first = is_numbered(title) and title == next(iter(self.columns))
         return is_first and kind == "number" and len(set(cells)) <= _N_NUMBERS and not (
             counts_up(cells) or any("." in cell for cell in cells if cell)

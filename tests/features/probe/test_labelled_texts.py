@@ -54,5 +54,5 @@ def test_the_bound_is_the_work_and_not_the_number_of_labels(card: ModelCard) -> 
 
     large = labelled_texts(intents(4_000, 5), "intent", replace(card, n_dims=768))
     sentence = beyond_the_bound(large, replace(card, n_dims=768, n_layers=12))
-    assert "4,000 labels from 20,000 texts in 5 folds" in sentence
+    assert "4,000 labels from 20,000 texts by 5-fold" in sentence
     assert "30 minutes" in sentence
