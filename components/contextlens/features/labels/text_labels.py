@@ -185,13 +185,14 @@ class TextLabels(Panel):
         """Return the sentence itself, its shown labels, and how many others there are."""
         scores, color = text.result.scores, color_of(text.index)
         shown = self.shown(scores)
+        strong = (self.label,) if self.labels.scores == "none" else answer_of(scores, self.labels)
         name = f"{text.letter} · {shortened(text.result.tokens.text, 40)}"
         rows = [_Row(plain(name, 80), color=color, is_title=True)]
         for i in shown:
             value = float(scores[i])
             title = plain(self.labels.names[i], _LONGEST_NAME) or "␣"
             told = two(value) if self.labels.scores == "none" else percent(value)
-            rows.append(_Row(title, value, told, color, is_strong=i == self.label))
+            rows.append(_Row(title, value, told, color, is_strong=i in strong))
         n = len(scores) - len(shown)
         if n:
             rest = float(scores.sum() - scores[shown].sum())
