@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from contextlens.core import EncoderService
 from contextlens.core.errors import RequestError
 from contextlens.features.blank.surprise import (
     MAX_TOKENS,
-    SCALE_BITS,
     SentenceSurprise,
     Surprise,
     TokenSurprise,
@@ -319,7 +319,8 @@ def test_the_picture_shows_each_word_with_its_surprise(
     for (_, value), word in zip(tiles(result), words, strict=True):
         assert value is word.bits is None or value == pytest.approx(word.bits, abs=1e-4)
     lines = result.figure().data[:-1]
-    assert {(line.zmin, line.zmax) for line in lines} == {(0.0, SCALE_BITS)}
+    blind = np.log2(result.card.vocabulary_size)
+    assert {(line.zmin, line.zmax) for line in lines} == {(0.0, blind)}
     assert [line.showscale for line in lines] == [True, *[False] * (len(lines) - 1)]
     assert [*result.figure().layout.yaxis.ticktext] == ["<b>A</b>", "<b>B</b>"]
     hovers = [text for line in lines for text in line.customdata[0]]
@@ -327,6 +328,32 @@ def test_the_picture_shows_each_word_with_its_surprise(
     assert "the model's first guesses: " in hovers[1]
     assert "over 7 pieces" in hovers[7]
     assert "not measured" in hovers[-2]
+
+
+@pytest.mark.parametrize(
+    ("n_vocabulary", "end", "ticks"),
+    [
+        (2, 1.0, ["0", "1.0 or more"]),
+        (400, 8.6, ["0", "5", "8.6 or more"]),
+        (4096, 12.0, ["0", "5", "12.0 or more"]),
+        (30_522, 14.9, ["0", "5", "10", "14.9 or more"]),
+        (250_002, 17.9, ["0", "5", "10", "17.9 or more"]),
+    ],
+)
+def test_the_colours_end_at_a_blind_guess(
+    n_vocabulary: int,
+    end: float,
+    ticks: list[str],
+    masked_service: EncoderService,
+    view_of: ViewOf,
+) -> None:
+    result = measured(view_of(SLEPT), masked_service)
+    result = replace(result, card=replace(result.card, vocabulary_size=n_vocabulary))
+    first = result.figure().data[0]
+    assert first.zmax == pytest.approx(end, abs=0.05)
+    assert [*first.colorbar.ticktext] == ticks
+    said = f"surprise in bits<br>({end:.1f}: a blind guess among {n_vocabulary:,} tokens)"
+    assert first.colorbar.title.text == said
 
 
 def test_lines_fit_and_arabic_runs_leftwards(
@@ -340,11 +367,12 @@ def test_lines_fit_and_arabic_runs_leftwards(
     assert [label.strip("\u2068\u2069") for label in arabic] == ["عالم", "يا", "مرحبا"]
 
 
-def test_odd_names_are_escaped_and_can_be_drawn() -> None:
+def test_odd_names_are_escaped_and_can_be_drawn(masked_service: EncoderService) -> None:
     names = odd_names(random.Random(1), 60)
     token = TokenSurprise(1, "<b>", 3.0, 4, (("<i>", 0.5),))
     words = tuple(WordSurprise(name, (token,)) for name in names)
     one = SentenceSurprise("A", "text", words, (token,) * 60, 60, 0, False, False)
-    figure = result_of(one).figure()
+    card = masked_service.load("folder:bert")
+    figure = replace(result_of(one), card=card).figure()
     assert "<b>d" not in figure.to_json()
     assert "<i>" not in figure.to_json()

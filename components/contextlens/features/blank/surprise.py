@@ -41,8 +41,6 @@ from contextlens.ui.state.view import Sentence, ViewState, letter
 MAX_TOKENS = 128
 """Tokens of a sentence that are hidden in turn: each takes a reading of the whole sentence."""
 N_GUESSES = 3
-SCALE_BITS = 15.0
-"""The end of the colour scale: the surprise of a token if all of 32,768 were equally likely."""
 _SAME_BITS = 0.1
 """The largest difference of two numbers of bits that one decimal may not show."""
 _EXPECTED_BITS = 1.0  # a word with at most this surprise was expected: it has an even chance
@@ -356,7 +354,7 @@ class Surprise(Panel):
         """Return the sentences as lines of words, coloured by surprise on one scale."""
         if not self.measured:
             return None
-        return _picture(self.sentences)
+        return _picture(self.sentences, self.card.vocabulary_size)
 
     # Files
 
@@ -469,7 +467,8 @@ _LINE_HEIGHT = 52
 _PADDING, _MIN_TILE = 16.0, 44.0
 _MAX_LABEL = 18  # characters
 _MAX_HOVERED = 4  # pieces of a word whose guesses are listed
-_ABOVE, _BELOW = 8, 84  # pixels of the margins; the colour bar is below
+_LAST_TICK = 0.75  # of the scale: its end's label needs the rest
+_ABOVE, _BELOW = 8, 104  # pixels of the margins; the colour bar is below
 
 
 @dataclass(frozen=True)
@@ -480,7 +479,13 @@ class _Line:
     edges: tuple[float, ...]
 
 
-def _picture(sentences: Sequence[SentenceSurprise]) -> go.Figure:
+def blind_guess(n_tokens: int) -> float:
+    """The bits of each token of a vocabulary if all were equally likely: the end of the colours."""
+    return max(1.0, math.log2(max(n_tokens, 1)))
+
+
+def _picture(sentences: Sequence[SentenceSurprise], n_vocabulary: int) -> go.Figure:
+    end = blind_guess(n_vocabulary)
     traces: list[dict[str, Any]] = []
     names: dict[int, str] = {}
     row = 0
@@ -489,12 +494,12 @@ def _picture(sentences: Sequence[SentenceSurprise]) -> go.Figure:
         if lines:
             names[row] = sentence.letter
         for line in lines:
-            traces.append(_tiles(line, row, shows_scale=not traces))
+            traces.append(_tiles(line, row, end, shows_scale=not traces))
             row += 1
-    texts = _tile_texts([line for sentence in sentences for line in _lines(sentence)])
-    end = SCALE_BITS
+    texts = _tile_texts([line for sentence in sentences for line in _lines(sentence)], end)
+    ticks = [tick for tick in (0, 5, 10) if tick < _LAST_TICK * end]
     traces[0]["colorbar"] = {
-        "title": {"text": say("blank.surprise.scale"), "side": "top"},
+        "title": {"text": _scale_title(end, n_vocabulary), "side": "top"},
         "orientation": "h",
         "thickness": 8,
         "len": 0.7,
@@ -503,13 +508,8 @@ def _picture(sentences: Sequence[SentenceSurprise]) -> go.Figure:
         "y": 0,
         "yanchor": "top",
         "ypad": 12,
-        "tickvals": [0, end / 3, 2 * end / 3, end],
-        "ticktext": [
-            "0",
-            f"{end / 3:.0f}",
-            f"{2 * end / 3:.0f}",
-            say("blank.surprise.scale_end", n=round(end)),
-        ],
+        "tickvals": [*ticks, end],
+        "ticktext": [*map(str, ticks), say("blank.surprise.scale_end", n=end)],
     }
     bare = {"showgrid": False, "zeroline": False, "ticks": ""}
     layout = {
@@ -558,7 +558,11 @@ def _tile_label(word: WordSurprise) -> str:
     return plain(word.label, _MAX_LABEL) or "␣"
 
 
-def _tiles(line: _Line, row: int, *, shows_scale: bool) -> dict[str, Any]:
+def _scale_title(end: float, n_vocabulary: int) -> str:
+    return say("blank.surprise.scale", end=end, n=n_vocabulary).replace("|", "<br>")
+
+
+def _tiles(line: _Line, row: int, end: float, *, shows_scale: bool) -> dict[str, Any]:
     bits = [None if word.bits is None else round(word.bits, 4) for word in line.words]
     return {
         "type": "heatmap",
@@ -566,7 +570,7 @@ def _tiles(line: _Line, row: int, *, shows_scale: bool) -> dict[str, Any]:
         "y": [row],
         "z": [bits],
         "zmin": 0.0,
-        "zmax": SCALE_BITS,
+        "zmax": end,
         "colorscale": SEQUENTIAL,
         "xgap": 3,
         "ygap": 6,
@@ -576,7 +580,7 @@ def _tiles(line: _Line, row: int, *, shows_scale: bool) -> dict[str, Any]:
     }
 
 
-def _tile_texts(lines: Sequence[_Line]) -> dict[str, Any]:
+def _tile_texts(lines: Sequence[_Line], end: float) -> dict[str, Any]:
     """The words and their bits, written on their tiles."""
     x, y, texts, colors = [], [], [], []
     for row, line in enumerate(lines):
@@ -586,7 +590,7 @@ def _tile_texts(lines: Sequence[_Line]) -> dict[str, Any]:
         for word in line.words:
             bits = "–" if word.bits is None else number(word.bits, ".1f")
             texts.append(f"{_tile_label(word)}<br>{bits}")
-            share = min(1.0, (word.bits or 0.0) / SCALE_BITS)
+            share = min(1.0, (word.bits or 0.0) / end)
             colors.append(INK if word.bits is None else ink_on(share))
     return {
         "type": "scatter",
