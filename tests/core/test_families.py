@@ -204,6 +204,68 @@ NOMIC_CONFIG = {
 }
 
 
+def test_a_published_embeddinggemma_is_read_with_its_old_names(
+    tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    """Its rotations and its window are those of transformers; a model that looks back is not."""
+    rotations = {"full_attention": 5e4, "sliding_attention": 500.0}
+    rope = {
+        kind: {"rope_type": "default", "rope_theta": theta} for kind, theta in rotations.items()
+    }
+    theirs = build("gemma3_text", tmp_path / "theirs", rope_parameters=rope, sliding_window=4)
+    ours = build("gemma3_text", tmp_path / "model", rope_parameters=rope, sliding_window=4)
+    path = ours / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    assert config.pop("rope_parameters") == rope
+    old = {"rope_theta": 5e4, "rope_local_base_freq": 500.0, "rope_scaling": None}
+    path.write_text(json.dumps(config | old | {"_sliding_window_pattern": 6}), encoding="utf-8")
+    service, plain = open_with(model_folder=tmp_path), Oracle(theirs, 64)
+    card = service.load("folder:model")
+    assert (card.local_layers, card.window) == ((2, 3), 2)
+    text = "The teacher's teachings were taught to the teachers"
+    (encoding,) = service.encode("folder:model", [text], attentions=True)
+    expected = plain(text, attentions=True)
+    np.testing.assert_allclose(encoding.hidden, expected.hidden, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(encoding.attentions, expected.attentions, rtol=0, atol=1e-5)
+    for value in (False, None, "true"):
+        with pytest.raises(UnsupportedModelError, match="each token sees only those before it"):
+            family_of(config | {"use_bidirectional_attention": value})
+    with pytest.raises(UnsupportedModelError, match="each token sees only those before it"):
+        family_of({"model_type": "gemma3_text"})
+
+
+@pytest.mark.parametrize("kind", ["embedding_gemma2", "embedding_gemma2_text", "fnet", "xmod"])
+def test_a_kind_that_is_well_known_is_refused_with_its_own_reason(kind: str) -> None:
+    with pytest.raises(UnsupportedModelError, match=f"of the kind '{kind}' are not shown: the"):
+        family_of({"model_type": kind})
+
+
+@pytest.mark.parametrize("terms", [None, "c2p|p2c"])
+@pytest.mark.parametrize("relative", [True, None])  # None: the config does not name it
+@pytest.mark.parametrize("family", ["deberta", "deberta-v2"])
+def test_a_deberta_is_told_of_distances_only_where_its_config_says_so(
+    family: str, relative: bool | None, terms: str | None, tmp_path: Path,
+    open_with: Callable[..., EncoderService],
+) -> None:  # fmt: skip
+    more = {"relative_attention": bool(relative), "pos_att_type": terms}
+    folder = build(family, tmp_path / "model", **more)
+    if relative is None:
+        config = read_config(folder)
+        config.pop("relative_attention")
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    service, plain = open_with(model_folder=tmp_path), Oracle(folder, 64)
+    act = bool(relative and terms)
+    assert service.load("folder:model").positions == ("distances" if act else None)
+    text = "The teacher's teachings were taught to the teachers"
+    (encoding,) = service.encode("folder:model", [text], attentions=True)
+    expected = plain(text, attentions=True)
+    np.testing.assert_allclose(encoding.hidden, expected.hidden, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(encoding.attentions, expected.attentions, rtol=0, atol=1e-5)
+    (unchanged,) = service.intervene("folder:model", [text], [[]])
+    np.testing.assert_allclose(unchanged.hidden, expected.hidden, rtol=0, atol=1e-5)
+    assert service.architecture("folder:model").n_distance_terms == (2 if act else 0)
+
+
 def test_the_activations_are_transformers_own_and_have_no_weights() -> None:
     allowed = {name for name in ACT2FN if FAMILIES["bert"].keys["hidden_act"].allows(name)}
     assert set(ACT2FN) - allowed == {"prelu", "sqrtsoftplus", "xielu"}

@@ -67,17 +67,24 @@ TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
 NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
-NO_POSITIONS |= {"jina_embeddings_v3"}
+NO_POSITIONS |= {"jina_embeddings_v3", "gemma3_text"}
 NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
+NO_SEGMENT_TABLE |= {"gemma3_text"}
 NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
+NO_POOLER |= {"gemma3_text"}
+TEXT_HEAD_ALONE = {"gemma3_text"}
+"""Families whose only head in transformers, among those read here, is that for labels of texts."""
+MASKED = tuple(family for family in FAMILIES if family not in TEXT_HEAD_ALONE)
+"""Families with a head for hidden words."""
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {
     "modernbert": "norm",
-    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert"), None),
+    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert", "gemma3_text"), None),
 }
 """The embedding layer's LayerNorm, where it is not called so."""
 CASED = {
+    "gemma3_text",
     "gte",
     "jina_embeddings_v3",
     "xlm-roberta",
@@ -203,6 +210,12 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes |= {"pad_token_id": 1}
     if family == "eurobert":  # two heads share a key and a value
         sizes |= {"num_key_value_heads": N_HEADS // 2, "pad_token_id": 0}
+    if family == "gemma3_text":  # heads are wider than their share; layers 2 and 3 see 8 positions
+        sizes |= {"num_key_value_heads": N_HEADS // 2, "head_dim": N_DIMS // 2, "pad_token_id": 0}
+        sizes |= {"use_bidirectional_attention": True, "sliding_window": 16}
+        sizes |= {"rms_norm_eps": 1e-2}  # with less, the norm of padding's 0 is a jump
+        sizes |= {"query_pre_attn_scalar": 24, "hidden_activation": "gelu_pytorch_tanh"}
+        sizes |= {"layer_types": ["full_attention", *["sliding_attention"] * (N_LAYERS - 1)]}
     if family.startswith("deberta"):  # as published, also where it is the default
         sizes |= {"relative_attention": True, "max_relative_positions": -1, "talking_head": False}
         sizes |= {"pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
@@ -328,14 +341,18 @@ def _byte_level(first: str, last: str, names: dict[str, str]) -> PreTrainedToken
     )
 
 
-def _characters() -> PreTrainedTokenizerFast:
+def _gemma() -> PreTrainedTokenizerFast:
+    return _characters(least=1)
+
+
+def _characters(*, least: int = 2) -> PreTrainedTokenizerFast:
     """BPE that joins characters, with bytes for those that it lacks, like Gemma's and mmBERT's."""
     unmerged = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", *(f"<0x{i:02X}>" for i in range(256))]
     tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
     trainer = trainers.BpeTrainer(
-        vocab_size=420, special_tokens=unmerged, show_progress=False, min_frequency=2
+        vocab_size=640, special_tokens=unmerged, show_progress=False, min_frequency=least
     )
     tokenizer.train_from_iterator([TEXT], trainer)
     steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
@@ -410,4 +427,5 @@ _TOKENIZERS = {
     "nomic_bert": _bert,
     "gte": _xlm_roberta,
     "jina_embeddings_v3": _xlm_roberta,
+    "gemma3_text": _gemma,
 }

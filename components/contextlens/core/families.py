@@ -30,12 +30,17 @@ __all__ = [
     "PROJECTIONS",
     "Family",
     "Parts",
+    "Told",
     "allowed_config",
     "family_of",
     "read_config",
 ]
 
 _LARGEST_CONFIG = 1_000_000  # bytes
+
+
+Told = Literal["bias", "distances", "rotation"]
+"""The ways in which attention is told of positions."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,14 @@ class Parts:
         mixing: takes all heads side by side and gives the attention's output, before the residual
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
+        attention: gives the attention's output in families that normalize it; else `mixing` does.
         places: what a layer's attention is told of positions, by the names of its arguments; from
             the model, its layer's number and input, and the positions, (1, n_tokens).
         norm: what its LayerNorms are called; RMSNorm does not centre.
         final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
         convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
             models).
+        adds_one: True if its norms scale by one more than their weights say (Gemma).
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
         takes_booleans: True if attention takes its mask as booleans only, and always.
     """
@@ -66,6 +73,8 @@ class Parts:
     norm: str = "LayerNorm"
     final_norm: str | None = None
     convolution: str | None = None
+    attention: str | None = None
+    adds_one: bool = False
     are_shared: bool = False
     takes_booleans: bool = False
 
@@ -110,10 +119,14 @@ class Family:
         parts: where its layers are.
         tables: the attribute that holds the embedding tables and LayerNorm; "" for the model.
         word_table, norm: their names there; None as norm if no LayerNorm follows the sum.
-        positions: the way in which attention is told of positions: bias, distances or rotation; or
-            None.
+        positions: the way in which attention is told of positions, `Told`; or None. A config may
+            say that it is not.
         has_positions: True if all of its models have a position table.
         skips_positions: True if positions start after the pad ID.
+        scales_words: True if word vectors are multiplied by the root of the number of dimensions.
+        window_end: the farthest position that a local layer sees, counted from its sliding_window.
+        sees_both_sides: the entry of a config.json that must be true for tokens to see those after
+            them; "" in families where they always do.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
@@ -137,9 +150,12 @@ class Family:
     tables: str = "embeddings"
     word_table: str = "word_embeddings"
     norm: str | None = "LayerNorm"
-    positions: Literal["bias", "distances", "rotation"] | None = None
+    positions: Told | None = None
     has_positions: bool = True
     skips_positions: bool = False
+    scales_words: bool = False
+    window_end: int = 0
+    sees_both_sides: str = ""
     projection: str | None = None
     layers: str = "num_hidden_layers"
     dims: str = "hidden_size"
@@ -224,6 +240,7 @@ def _is_plain_rotation(value: object) -> bool:
     )
 
 
+_ROTATIONS = Rule("rotation by a rope_theta alone, without scaling", _is_plain_rotation)
 _ROTATION = {
     "rope_parameters": Rule(
         "rotation by a rope_theta alone, without scaling",
@@ -267,7 +284,7 @@ _TERMS = Rule(
 )
 _DEBERTA = _BERT | {
     "type_vocab_size": whole_number(0, 1024),
-    "relative_attention": Rule("true, as in all published ones", lambda v: v is True),
+    "relative_attention": _FLAG,
     "max_relative_positions": whole_number(-1, 1_000_000),
     "pos_att_type": _TERMS,
     "position_biased_input": _FLAG,
@@ -465,9 +482,7 @@ FAMILIES: dict[str, Family] = {
                 ),
                 "local_attention": whole_number(2, 1_000_000),
                 "layer_types": _LAYER_TYPES,
-                "rope_parameters": Rule(
-                    "rotation by a rope_theta alone, without scaling", _is_plain_rotation
-                ),
+                "rope_parameters": _ROTATIONS,
             },
             old_keys={
                 "global_attn_every_n_layers": whole_number(1, 256),
@@ -606,6 +621,53 @@ FAMILIES: dict[str, Family] = {
             positions="rotation",
             has_positions=False,
         ),
+        Family(
+            model_type="gemma3_text",
+            class_name="Gemma3TextModel",
+            tokenizers=("Gemma",),
+            keys=_SHARED
+            | {
+                "num_hidden_layers": _N_LAYERS,
+                "hidden_size": _N_DIMS,
+                "num_attention_heads": _N_HEADS,
+                "num_key_value_heads": whole_number(1, 1024),
+                "head_dim": _N_DIMS,
+                "intermediate_size": _N_INNER,
+                "hidden_activation": ACTIVATION,
+                "rms_norm_eps": _EPSILON,
+                "attention_bias": _FLAG,
+                "attention_dropout": _DROPOUT,
+                "query_pre_attn_scalar": whole_number(1, 1_000_000),
+                "attn_logit_softcapping": _NONE,
+                "sliding_window": whole_number(1, 1_000_000),
+                "layer_types": _LAYER_TYPES,
+                "rope_parameters": _ROTATIONS,
+                "use_bidirectional_attention": _FLAG,
+            },
+            old_keys=_OLD_ROTATION
+            | {"rope_local_base_freq": _THETA, "sliding_window_pattern": whole_number(1, 256)},
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts(
+                "layers",
+                "self_attn.o_proj",
+                "post_feedforward_layernorm",
+                places=_angles,
+                norm="RMSNorm",
+                final_norm="norm",
+                attention="post_attention_layernorm",
+                adds_one=True,
+            ),
+            tables="",
+            word_table="embed_tokens",
+            norm=None,
+            positions="rotation",
+            has_positions=False,
+            scales_words=True,
+            window_end=-1,
+            sees_both_sides="use_bidirectional_attention",
+            attention_dropout="attention_dropout",
+        ),
     )
 }
 PROJECTIONS: Mapping[str, str] = {
@@ -657,13 +719,25 @@ def family_of(config: dict[str, Any]) -> Family:
             f"This model uses {shortened(positions)} positions, which the installed transformers "
             "no longer computes, so its numbers would be wrong. Choose one with absolute positions."
         )
+    if family.sees_both_sides and config.get(family.sees_both_sides) is not True:
+        raise UnsupportedModelError(
+            f"In this {model_type} model each token sees only those before it, because its config "
+            f"does not say that {family.sees_both_sides} is true. Contextlens shows encoders; "
+            "choose one, such as EmbeddingGemma."
+        )
     allowed_config(config)
     return family
 
 
+_BESIDE = (
+    "their layers also read the embedding layer, not only the layer before, and the last one is "
+    "projected to a size of its own"
+)
 _REASONS = {
     "new": "they need the program code of their repository, unless converted to the kind 'gte'",
     "big_bird": "they attend to blocks of tokens drawn at random",
+    "embedding_gemma2": _BESIDE,
+    "embedding_gemma2_text": _BESIDE,
     "bert-generation": "their tokenizer does not say where in the text its tokens are",
     "fnet": "they mix tokens without attention",
     "roc_bert": "they also read the shape and the sound of each character",

@@ -278,7 +278,8 @@ class EmbeddingParts:
         tokens: the input as tokenized.
         position_ids: (n_tokens,) int64 rows of the position table, or None where the model has no
             such table.
-        word: (n_tokens, n_embedding_dims) float32 rows of the word table.
+        word: (n_tokens, n_embedding_dims) float32 rows of the word table, times `word_scale`.
+        word_scale: the number by which the model multiplies these rows; 1 in most families.
         position, segment: rows of these tables, of the same shape, or None where the model has
             none.
         total: the sum of these rows.
@@ -292,6 +293,7 @@ class EmbeddingParts:
     tokens: Tokens
     position_ids: IntArray | None
     word: FloatArray
+    word_scale: float
     position: FloatArray | None
     segment: FloatArray | None
     total: FloatArray
@@ -556,6 +558,9 @@ class ModelCard:
     labels: Labels = Labels()  # of its head for texts or tokens, if it has one that is trained
     local_layers: tuple[int, ...] = ()  # in these, a token attends to its neighbours alone
     window: int | None = None  # the most positions between two that attend to each other there
+    positions: Literal["bias", "distances", "rotation"] | None = (
+        None  # how attention is told of them
+    )
 
     @property
     def repository(self) -> str:
@@ -653,6 +658,7 @@ class Architecture:
     """A model's sizes and parameters, known with or without its weights.
 
     Attributes:
+        n_head_dims: dimensions of a head; heads need not share `n_dims` among them.
         n_inner: width of the feed-forward layer inside each encoder layer.
         max_length: tokens that fit, special ones included.
         dropout: share of values that training sets to 0, as the config says; no parameters.
@@ -667,6 +673,7 @@ class Architecture:
     n_layers: int
     n_dims: int
     n_heads: int
+    n_head_dims: int
     n_inner: int
     vocabulary_size: int
     max_length: int

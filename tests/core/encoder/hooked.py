@@ -26,7 +26,9 @@ MIXING = {
     "nomic_bert": lambda layer: layer.self_attn.o_proj,
     "gte": lambda layer: layer.self_attn.o_proj,
     "jina_embeddings_v3": lambda layer: layer.self_attn.o_proj,
+    "gemma3_text": lambda layer: layer.self_attn.o_proj,
 }
+ATTENTION = {**MIXING, "gemma3_text": lambda layer: layer.post_attention_layernorm}
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
@@ -35,6 +37,7 @@ FEED_FORWARD = {
     "nomic_bert": lambda layer: layer.mlp.down_proj,
     "gte": lambda layer: layer.mlp.down_proj,
     "jina_embeddings_v3": lambda layer: layer.mlp.fc2,
+    "gemma3_text": lambda layer: layer.post_feedforward_layernorm,
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}
@@ -93,8 +96,13 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
             return (hidden, mask == 0, *args[2:]), kwargs
         if "attention_mask" not in kwargs:
             return (hidden, mask, *args[2:]), kwargs
-        if "sliding" in getattr(module, "attention_type", ""):
-            places, window = torch.arange(n), model.config.sliding_window
+        if family == "gemma3_text":
+            window = (module.self_attn.sliding_window or n + 1) - 1  # it leaves the last one out
+        else:
+            is_local = "sliding" in getattr(module, "attention_type", "")
+            window = model.config.sliding_window if is_local else n
+        if window < n:
+            places = torch.arange(n)
             mask.masked_fill_((places[:, None] - places).abs() > window, -torch.inf)
         return (hidden, *args[1:]), {**kwargs, "attention_mask": mask}
 
@@ -123,11 +131,12 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
             hooks.callback(read.remove)
         for layer in layers_of(model):
             mixing = MIXING.get(family, lambda each: each.attention.output.dense)(layer)
+            output = ATTENTION.get(family, lambda each: each.attention.output.dense)(layer)
             second = FEED_FORWARD.get(family, lambda each: each.output.dense)(layer)
             for handle in (
                 layer.register_forward_pre_hook(enter, with_kwargs=True),
                 mixing.register_forward_pre_hook(mix),
-                mixing.register_forward_hook(give("attention", edits.attention)),
+                output.register_forward_hook(give("attention", edits.attention)),
                 second.register_forward_hook(give("ff", edits.feed_forward)),
             ):
                 hooks.callback(handle.remove)

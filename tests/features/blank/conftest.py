@@ -10,7 +10,7 @@ import pytest
 
 from contextlens.core import EncoderService
 from contextlens.ui.state.view import Sentence, ViewState
-from tests.support.tiny_models import FAMILIES, build
+from tests.support.tiny_models import MASKED, build
 
 BOTH = "bert-both-heads"
 """A BERT with heads for hidden words and for the next sentence, as published."""
@@ -22,7 +22,7 @@ LONG = "roberta-long"
 def masked_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one tiny masked-language model for each family, `BOTH`, `LONG`, and no head."""
     root = tmp_path_factory.mktemp("masked")
-    for family in FAMILIES:
+    for family in MASKED:
         build(family, root / family, head="MaskedLM")
     build("bert", root / "no-head")
     build("bert", root / BOTH, head="PreTraining")

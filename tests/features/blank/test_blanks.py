@@ -26,8 +26,8 @@ from contextlens.features.blank.controls import (
     WORD,
 )
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.blank.conftest import FAMILIES
 from tests.support.texts import LONG
+from tests.support.tiny_models import MASKED
 
 
 def view_of(*sentences: Sentence, model: str = "folder:bert") -> ViewState:
@@ -42,7 +42,7 @@ def written(sentence: BlankedSentence) -> list[str]:
     return [blank.written for blank in sentence.blanks]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", MASKED)
 def test_the_chosen_words_are_hidden_at_first(family: str, masked_service: EncoderService) -> None:
     found = blanked(view_of(model=f"folder:{family}"), masked_service)
     assert [written(sentence) for sentence in found] == [["python"], ["python"]]

@@ -14,8 +14,8 @@ from contextlens.core import EncoderService
 from contextlens.features.blank.controls import CANDIDATES, CUT, PIECES, READ, WORD
 from contextlens.features.blank.predictions import Predictions, predictions, share_text
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.features.blank.conftest import FAMILIES
 from tests.support.snippets import run_alone
+from tests.support.tiny_models import MASKED
 
 ODD = (
     Sentence("The [MASK] sat, <mask> unbelievable!", "and [MASK]"),
@@ -34,7 +34,7 @@ def found(view: ViewState, service: EncoderService) -> Predictions:
     return predictions(view, service, service.load(view.model))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", MASKED)
 def test_probabilities_are_those_of_transformers(
     family: str, masked_service: EncoderService, masked_root: Path
 ) -> None:

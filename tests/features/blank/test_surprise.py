@@ -33,7 +33,7 @@ from tests.support.claims import read, unreached
 from tests.support.odd import odd_names
 from tests.support.snippets import run_alone
 from tests.support.texts import AWKWARD, TYPED
-from tests.support.tiny_models import FAMILIES
+from tests.support.tiny_models import MASKED
 
 ViewOf = Callable[..., ViewState]
 SLEPT, LENDS = "A python slept under the lamp, unbelievable!", "The bank lends money to snakes."
@@ -65,7 +65,7 @@ def result_of(*sentences: SentenceSurprise) -> Surprise:
 # --- The numbers
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, BOTH])
+@pytest.mark.parametrize("family", [*MASKED, BOTH])
 def test_the_numbers_are_those_of_transformers_alone(
     family: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf
 ) -> None:

@@ -146,6 +146,7 @@ IN_ATTENTION = {
     "nomic_bert": "rotation",
     "gte": "rotation",
     "jina_embeddings_v3": "rotation",
+    "gemma3_text": "rotation",
 }
 
 
@@ -158,12 +159,14 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     assert ("segment" in steps) == (family not in NO_SEGMENT_TABLE)
     assert ("position" in steps) == (family not in NO_POSITIONS)
     n_parts = len(summands(embedding.parts))
-    assert embedding.title().key.endswith(f".{'-'.join(summands(embedding.parts))}")
+    kind = "scaled" if family == "gemma3_text" else "-".join(summands(embedding.parts))
+    assert embedding.title().key.endswith(f".{kind}")
     assert ("LayerNorm" in steps) == (family in PROJECTED)
     has_norm = NORMS.get(family, "LayerNorm") is not None
     assert ("sum" in steps) == (n_parts > 1 and has_norm)
     told = {claim.key.removeprefix("embedding_layer.kind.") for claim in embedding.kind()}
     assert "-".join(summands(embedding.parts)) in told
+    assert ("scaled" in told) == (family == "gemma3_text")
     assert ("one_segment" in told) == (
         family not in NO_SEGMENT_TABLE | TWO_SEGMENTS | set(VARIANTS)
     )
@@ -241,7 +244,7 @@ def odd_parts(chance: Chance, draw: Draw) -> tuple[EmbeddingParts, Normalization
                     np.zeros((n, 2), np.int64), 0 * ones, 0 * ones,
                     chance.choice((0, 1, 7)))  # fmt: skip
     parts = EmbeddingParts(
-        tokens=tokens, position_ids=np.arange(n), word=rows[0], position=rows[1],
+        tokens=tokens, position_ids=np.arange(n), word=rows[0], word_scale=1.0, position=rows[1],
         segment=None if two else rows[2], total=total, normalized=total, epsilon=1e-12,
         projected=False, output=total,
     )  # fmt: skip
@@ -330,6 +333,18 @@ def test_a_sum_of_words_alone_says_that_it_is_one(tiny_service: EncoderService) 
     assert title.key == f"{PAGE}.title.word-segment"
 
 
+def test_the_factor_of_gemma_s_words_is_told(tiny_service: EncoderService, tiny_root: Path) -> None:
+    embedding = sum_of(replace(DEFAULT, model="folder:gemma3_text"), tiny_service)
+    assert str(embedding.title()).endswith("= word × 5.66")
+    assert "multiplied by 5.66, the square root of 32," in str(embedding.kind()[1])
+    assert embedding.passport.settings["word_scale"] == 32**0.5
+    heads = [note.text for note in embedding.figure().layout.annotations]
+    assert heads[:2] == ["the word,<br>rescaled", "layer 0"]
+    namespace = run(embedding.snippet().replace("path/to", str(tiny_root)))
+    np.testing.assert_allclose(namespace["parts"]["word"], embedding.parts.word, rtol=1e-6)
+    assert namespace["difference"] < 1e-6
+
+
 APART = ("kind", "same", "cut_rows", "near", "random", "positions", "segments", "moved", "learned",
          "learned_note", "starts")  # fmt: skip
 """Sentences that the tests of the closer looks reach, and that of every family."""
@@ -342,7 +357,7 @@ def test_every_claim_is_what_the_numbers_show_and_no_sentence_is_dead(
     keys = keys_of(partial(check_sum, sum_of(DEFAULT, service)), 2000)
     names = ("word", "position", "segment")
     keys |= {f"{PAGE}.{table}.{name}" for table in ("share", "row") for name in names}
-    keys |= WORDS_ALONE | {f"{PAGE}.title.word-segment"}
+    keys |= WORDS_ALONE | {f"{PAGE}.title.word-segment", f"{PAGE}.title.scaled"}
     assert not [key for key in unreached(PAGE, keys) if key.split(".")[1] not in APART]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from contextlens.features.embedding_layer.starts import (
     starts_of,
 )
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
-from tests.support.tiny_models import NO_POSITIONS, TYPICAL
+from tests.support.tiny_models import NO_POSITIONS, TYPICAL, build
 
 BAT = (
     Sentence("The bat flew out of the cave", None, (4, 7)),
@@ -84,6 +86,24 @@ def test_every_family_has_its_stripes(tiny_service: EncoderService, family: str)
     assert (found.claims()[0].key.endswith("no_place")) == (family in NO_POSITIONS)
     for trace, vector in zip(traces, (s.word for s in found.starts), strict=False):
         np.testing.assert_allclose(np.ravel(trace.z), vector[:N_STRIPES], atol=1e-5)
+
+
+@pytest.mark.parametrize("has_table", [True, False])
+@pytest.mark.parametrize("act", [True, False])
+def test_distances_are_told_only_where_they_act(
+    act: bool, has_table: bool, tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    more = {"relative_attention": act, "position_biased_input": has_table}
+    build("deberta", tmp_path / "model", **more)
+    service, view = open_with(model_folder=tmp_path), replace(DEFAULT, model="folder:model")
+    embedding = embedding_sum(view, service, service.load(view.model))
+    sure = [claim.key for claim in starts(service, view).sure()]
+    kind = [claim.key for claim in embedding.kind()]
+    told = "embedding_layer.kind.attention.distances"
+    assert (told in sure, told in kind) == (act, act)
+    places = "word-position" if has_table else "word"
+    assert sure[0] == f"embedding_layer.starts.places.{places}"
+    assert not any("act" in str(claim) for claim in starts(service, view).sure() if not act)
 
 
 def test_the_verdict_follows_the_number(service: EncoderService) -> None:

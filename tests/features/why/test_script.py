@@ -71,7 +71,14 @@ def _numbers(result: Explanation, found: dict[str, Any]) -> list[tuple[Any, Any]
     return [(found[name], array) for name, array in result.arrays().items() if name in names]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+SLOW = {"gemma3_text"}
+"""transformers makes its masks entry by entry, at each of the hundreds of runs in the scripts."""
+
+
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in FAMILIES],
+)
 def test_the_scripts_give_every_familys_numbers(
     tiny_service: EncoderService, tiny_root: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 import transformers
 
+from contextlens.core.encoder.layerwise import distance_terms
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.parameters import list_parameters
 from contextlens.core.families import FAMILIES, allowed_config, family_of
@@ -61,11 +62,13 @@ def _architecture(
         n_layers=config.num_hidden_layers,
         n_dims=config.hidden_size,
         n_heads=config.num_attention_heads,
+        n_head_dims=getattr(config, "head_dim", None)
+        or config.hidden_size // config.num_attention_heads,
         n_inner=getattr(config, family.inner),
         vocabulary_size=config.vocab_size,
         max_length=config.max_position_embeddings - n_skipped,
         dropout=float(getattr(config, family.dropout, 0.0)),
         attention_dropout=float(getattr(config, family.attention_dropout)),
         parameters=parameters,
-        n_distance_terms=len({"c2p", "p2c"} & {*(getattr(config, "pos_att_type", None) or ())}),
+        n_distance_terms=distance_terms(config),
     )

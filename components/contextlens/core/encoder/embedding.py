@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from contextlens.core.encoder.layerwise import position_ids, projection_of, table_of_positions
+from contextlens.core.encoder.layerwise import (
+    position_ids,
+    projection_of,
+    table_of_positions,
+    word_scale,
+)
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.tokenizing import tokenize
 from contextlens.core.errors import RequestError
@@ -40,6 +45,7 @@ def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) 
         tokens=tokens,
         position_ids=None if positions is None else _read_only(positions),
         word=_read_only(word),
+        word_scale=word_scale(loaded.model, family),
         position=None if position is None else _read_only(position),
         segment=None if segment is None else _read_only(segment),
         total=_read_only(total),

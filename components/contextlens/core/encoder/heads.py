@@ -15,7 +15,7 @@ from typing import Any, Literal
 import torch
 import transformers
 from safetensors import safe_open
-from transformers.modeling_outputs import BaseModelOutputWithPooling
+from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions
 
 from contextlens.core.encoder.layerwise import pooled
 from contextlens.core.encoder.shapes import own_names
@@ -128,7 +128,7 @@ class _Given(torch.nn.Module):
     def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> Any:
         (encoder,) = self._encoder
         has_pooler = getattr(encoder, "pooler", None) is not None
-        return BaseModelOutputWithPooling(
+        return BaseModelOutputWithPoolingAndCrossAttentions(
             last_hidden_state=inputs_embeds,
             pooler_output=pooled(encoder, inputs_embeds) if has_pooler else None,
         )

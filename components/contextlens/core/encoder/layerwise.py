@@ -19,12 +19,14 @@ from contextlens.core.families import Family
 __all__ = [
     "HiddenStateHook",
     "Layerwise",
+    "distance_terms",
     "local_layers",
     "pooled",
     "position_ids",
     "projection_of",
     "table_of_positions",
     "window_of",
+    "word_scale",
 ]
 
 
@@ -45,15 +47,26 @@ def pooled(model: Any, hidden: torch.Tensor) -> torch.Tensor:
     return result
 
 
+def word_scale(model: Any, family: Family) -> float:
+    """The number by which the rows of the word table are multiplied; 1 in most families."""
+    return float(model.config.hidden_size) ** 0.5 if family.scales_words else 1.0
+
+
 def local_layers(config: Any) -> tuple[int, ...]:
     """The layers (from 1) in which a token attends only to its neighbours, within `window_of`."""
     kinds = getattr(config, "layer_types", None) or ()
     return tuple(i for i, kind in enumerate(kinds, start=1) if kind == "sliding_attention")
 
 
-def window_of(config: Any) -> int | None:
+def window_of(config: Any, family: Family) -> int | None:
     """The most positions between two tokens that see each other in a local layer, if any is."""
-    return int(config.sliding_window) if local_layers(config) else None
+    return int(config.sliding_window) + family.window_end if local_layers(config) else None
+
+
+def distance_terms(config: Any) -> int:
+    """The parts of an attention score that read a table of distances: 0 to 2, in DeBERTa."""
+    terms = {"c2p", "p2c"} & {*(getattr(config, "pos_att_type", None) or ())}
+    return len(terms) if getattr(config, "relative_attention", False) else 0
 
 
 def table_of_positions(embeddings: Any) -> Any:
@@ -106,13 +119,17 @@ class Layerwise:
         self._projection = projection_of(model, family)
         self._local = threading.local()
         self._layers = model.get_submodule(family.parts.layers)
-        self._local_layers, self._window = local_layers(model.config), window_of(model.config)
+        self._local_layers, self._window = (
+            local_layers(model.config),
+            window_of(model.config, family),
+        )
         name = family.parts.convolution
         self._convolution = None if name is None else attrgetter(name)(model)
         for layer in self._layers:
             mixing = layer.get_submodule(family.parts.mixing)
             mixing.register_forward_pre_hook(self._heads)
-            mixing.register_forward_hook(self._attention)
+            outputs = layer.get_submodule(family.parts.attention or family.parts.mixing)
+            outputs.register_forward_hook(self._attention)
             layer.get_submodule(family.parts.feed_forward).register_forward_hook(self._feed_forward)
 
     @property
@@ -142,7 +159,8 @@ class Layerwise:
                 the positions still come from the IDs.
         """
         if not self._family.tables:
-            return self._model.get_input_embeddings()(ids) if words is None else words
+            table = self._model.get_input_embeddings()
+            return table(ids) if words is None else words * word_scale(self._model, self._family)
         tables = self._model.get_submodule(self._family.tables)
         more: dict[str, Any] = {} if segments is None else {"token_type_ids": segments}
         if words is not None:

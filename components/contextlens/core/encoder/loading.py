@@ -13,13 +13,13 @@ import transformers
 from contextlens.core.bundled_files import check_bundled_files
 from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
 from contextlens.core.encoder.heads import Head, read_heads, read_labels
-from contextlens.core.encoder.layerwise import Layerwise, local_layers, window_of
+from contextlens.core.encoder.layerwise import Layerwise, distance_terms, local_layers, window_of
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
 from contextlens.core.encoder.shapes import WRAPPER, check_shapes
 from contextlens.core.encoder.views import ModelVariants
 from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from contextlens.core.errors import CheckpointError, ModelError
-from contextlens.core.families import Family, allowed_config, family_of, read_config
+from contextlens.core.families import Family, Told, allowed_config, family_of, read_config
 from contextlens.core.files import checksum_of
 from contextlens.core.recipe import SentenceRecipe, read_recipe
 from contextlens.core.registry import ModelFiles
@@ -109,7 +109,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         is_wrapped=stored.is_wrapped,
         labels=read_labels(given) if {"text_head", "label_head"} & set(heads) else Labels(),
         local_layers=local_layers(model.config),
-        window=window_of(model.config),
+        window=window_of(model.config, family),
+        positions=_told(model.config, family),
     )
     for part in (model, *heads.values()):
         _move(part, files.title, device)
@@ -122,6 +123,13 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     }
     views = ModelVariants(model, fast.dtype)
     return LoadedModel(card, family, model, reader, trained, views, device, dense, heads)
+
+
+def _told(config: Any, family: Family) -> Told | None:
+    """How attention is told of positions in one model of a family."""
+    if family.positions == "distances" and not distance_terms(config):
+        return None
+    return family.positions
 
 
 def _recipe(
@@ -192,6 +200,8 @@ def _read_weights(
             f"The files of {files.title} cannot be loaded ({_first_line(exc)}). "
             f"They may be damaged. {files.repair}"
         ) from exc
+    if getattr(model.config, "use_cache", False):  # keys and values, for a text to go on
+        model.config.use_cache = False
     missing = set(info["missing_keys"])
     if missing:
         model.pooler = None
@@ -222,15 +232,15 @@ def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:
     encoder = family.parts.layers.partition(".")[0]
     return Provenance(
         embedding_layer=_embedding_state(model, family),
-        encoder=_part_state(model.get_submodule(encoder), "encoder"),
+        encoder=_part_state(model.get_submodule(encoder), "encoder", family),
         pooler=_pooler_state(model, family, missing),
     )
 
 
 def _embedding_state(model: Any, family: Family) -> PartState:
     if family.tables:
-        return _part_state(model.get_submodule(family.tables), "embedding layer")
-    state = _part_state(model, "model")  # the word table alone does not show it
+        return _part_state(model.get_submodule(family.tables), "embedding layer", family)
+    state = _part_state(model, "model", family)  # the word table alone does not show it
     return replace(state, reason=f"The embedding layer is a table alone. {state.reason}")
 
 
@@ -239,7 +249,7 @@ def _pooler_state(model: Any, family: Family, missing: set[str]) -> PartState:
         return PartState("absent", "The checkpoint has no weights for a pooler.")
     if not family.has_pooler:
         return PartState("absent", f"The {family.model_type} architecture has no pooler.")
-    state = _part_state(model.pooler, "pooler")
+    state = _part_state(model.pooler, "pooler", family)
     if state.state == "untrained" and all(map(_is_bell, _matrices(model.pooler))):
         bell = " Its weights look like random numbers, normally distributed around 0."
         return replace(state, reason=state.reason + bell)
@@ -259,7 +269,7 @@ def _is_bell(weights: Any) -> bool:
     return bool(near) and bool((tails - 3).abs() < _BELL)
 
 
-def _part_state(part: Any, name: str) -> PartState:
+def _part_state(part: Any, name: str, family: Family) -> PartState:
     """The training state of a part, as far as its weights show it.
 
     Training almost never leaves every bias at exactly 0, or, in a part without any, every scale of
@@ -268,10 +278,11 @@ def _part_state(part: Any, name: str) -> PartState:
     biases = [p for n, p in part.named_parameters() if n.endswith("bias")]
     scales = [p for n, p in part.named_parameters() if n.endswith("weight") and p.dim() == 1]
     if scales and not biases:
-        if all(bool((scale == 1).all()) for scale in scales):
-            reason = f"Every LayerNorm scale of the {name} is exactly 1, as before any training."
+        norm, start = family.parts.norm, 0 if family.parts.adds_one else 1
+        if all(bool((scale == start).all()) for scale in scales):
+            reason = f"Every {norm} scale of the {name} is exactly 1, as before any training."
             return PartState("untrained", reason)
-        reason = f"The checkpoint has weights for the {name}; LayerNorm scales are not 1."
+        reason = f"The checkpoint has weights for the {name}; {norm} scales are not 1."
         return PartState("trained", reason)
     if biases and not any(bool(bias.any()) for bias in biases):
         return PartState(

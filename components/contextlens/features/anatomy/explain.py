@@ -21,12 +21,14 @@ $$
 $$
 
 Query, key, value and output are $d \times d$ each, widening and narrowing $d \times f$; with a gate
-(as in ModernBERT), widening is $d \times 2f$, so that $2 d f$ becomes $3 d f$; EuroBERT's keys and
-values are narrower where heads share them. The scores and the weighted sum of attention take
-$N^2 d$ each. A projection from $e$ to $d$ dimensions after the embedding layer adds $N e d$.
-DeBERTa projects the $r$ rows of its table of distances in each layer, and scores each token against
-them: $r d (d + N)$ for each of its two terms. A convolution over $k$ tokens adds $N k d^2$. The
-pooler reads one token. Additions, LayerNorm, softmax and the look-up of table rows are not counted.
+(as in ModernBERT), widening is $d \times 2f$, so that $2 d f$ becomes $3 d f$; EuroBERT's and
+Gemma's keys and values are narrower where heads share them. Gemma's heads may have more dimensions
+together, or fewer, than $d$; attention then takes these in place of $d$. The scores and the
+weighted sum of attention take $N^2 d$ each. A projection from $e$ to $d$ dimensions after the
+embedding layer adds $N e d$. DeBERTa projects the $r$ rows of its table of distances in each layer,
+and scores each token against them: $r d (d + N)$ for each of its two terms. A convolution
+over $k$ tokens adds $N k d^2$. The pooler reads one token. Additions, LayerNorm, softmax and the
+look-up of table rows are not counted.
 
 **Singular values** $\sigma_1 \ge \sigma_2 \ge \dots$ of a matrix $W$ say how strongly it stretches
 along its directions; $\lVert W \rVert_F^2 = \sum_i \sigma_i^2$. They are shown beside those of a

@@ -276,8 +276,8 @@ _INSIDE_LAYERS = (
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
-    (r"(input|post_attention)_layernorm\.", _ATTENTION, _NORM),
-    (r"post_mlp_layernorm\.", _FORWARD, _NORM),
+    (r"(input_layernorm|post_attention_layernorm|self_attn\.[qk]_norm)\.", _ATTENTION, _NORM),
+    (r"(post_mlp|(pre|post)_feedforward)_layernorm\.", _FORWARD, _NORM),
     (
         r"((output\.|intermediate\.)?LayerNorm|output_layer_norm|full_layer_layer_norm|ln|mlp_norm)\.",
         _FORWARD,
@@ -310,9 +310,8 @@ def _steps_to(name: str, architecture: Architecture) -> tuple[Step, ...]:
 def _steps_in_layer(suffix: str, family: Family) -> tuple[Step, ...]:
     """The steps from a layer down to the part that holds a parameter."""
     parts = family.parts
-    if parts.final_norm and suffix.startswith(
-        "post_attention_layernorm"
-    ):  # what comes next reads it
+    is_next = suffix.startswith("post_attention_layernorm") and not parts.attention
+    if parts.final_norm and is_next:  # what comes next reads it
         return _FORWARD, replace(_NORM, name=parts.norm)
     for rule, block, step in _INSIDE_LAYERS:
         if re.match(rule, suffix):
@@ -375,14 +374,16 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     """Multiply-adds for a text of this many tokens, special ones included.
 
     A matrix of `a` x `b` costs `a * b` for each token that passes through it. Attention costs
-    `2 * n_tokens ** 2 * n_dims` in each layer: once for the scores, once for the weighted sum.
+    `2 * n_tokens ** 2` for each of its heads' dimensions in each layer: once for the scores, once
+    for the weighted sum.
     """
     n_uses = _n_uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
     in_layers = sum(n_values(p) for p in matrices if _PER_TOKEN.match(p.name)) * n_uses
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
     in_convolution = sum(n_values(p) for p in architecture.parameters if len(p.shape) == 3)
-    query_widths = sum(p.shape[1] for p in matrices if _QUERY.search(p.name)) * n_uses
+    query_width = architecture.n_heads * architecture.n_head_dims
+    query_widths = query_width * sum(bool(_QUERY.search(p.name)) for p in matrices) * n_uses
     n_distances = sum(p.shape[0] for p in matrices if p.name == "encoder.rel_embeddings.weight")
     if architecture.family == "deberta":  # it reads the distances that occur
         n_distances = min(n_distances, 2 * n_tokens)

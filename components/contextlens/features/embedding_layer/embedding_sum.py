@@ -55,13 +55,14 @@ _MAX_LABEL = 20  # characters of a token in the title
 FORMULA = r"""
 **The sum.** The token at place $t$ has the ID $i_t$, the position row $p_t$ and the segment $s_t$.
 Each of them names a row of a table, and the rows are added (families without segments leave $S$
-out, and those whose positions act in attention leave $P$ out):
+out, and those whose positions act in attention leave $P$ out; Gemma multiplies $W_{i_t}$ by the
+root of its $d$ dimensions):
 
 $$x_t = W_{i_t} + P_{p_t} + S_{s_t}$$
 
 **LayerNorm.** The sum's $d$ numbers are brought to mean 0 and variance 1, then scaled and shifted
-by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; EuroBERT, Megatron-BERT
-and XLM-RoBERTa-XL have no LayerNorm here):
+by two learned vectors $\gamma$ and $\beta$ (ModernBERT has no $\beta$; EuroBERT, Gemma,
+Megatron-BERT and XLM-RoBERTa-XL have no LayerNorm here):
 
 $$h_{0,t} = \frac{x_t - \mu_t}{\sqrt{\sigma_t^2 + \epsilon}} \odot \gamma + \beta$$
 
@@ -156,6 +157,8 @@ class EmbeddingSum(Panel):
         settings = dict(encoded.settings)
         if self.parts.epsilon is not None:
             settings["layer_norm_epsilon"] = self.parts.epsilon
+        if self.parts.word_scale != 1:
+            settings["word_scale"] = self.parts.word_scale
         return replace(encoded, settings=settings)
 
     def title(self) -> Claim:
@@ -164,6 +167,8 @@ class EmbeddingSum(Panel):
         segments = self.parts.tokens.token_type_ids
         if self.parts.segment is not None:
             numbers["segment"] = 0 if segments is None else int(segments[self.focus])
+        if self.parts.word_scale != 1:
+            return claim("embedding_layer.title.scaled", scale=self.parts.word_scale, **numbers)
         return claim(f"embedding_layer.title.{sum_of(self.parts)}", **numbers)
 
     def claims(self) -> list[Claim]:
@@ -212,19 +217,28 @@ class EmbeddingSum(Panel):
 
     def kind(self) -> list[Claim]:
         """What this model adds up here, and what it lacks."""
-        parts, how = self.parts, FAMILIES[self.card.family].positions
-        claims = [claim(f"embedding_layer.kind.{sum_of(parts)}")]
+        parts = self.parts
+        claims = [claim(f"embedding_layer.kind.{sum_of(parts)}"), *self.scaled()]
         if parts.segment is not None and not self.card.has_segments:
             claims.append(claim("embedding_layer.kind.one_segment"))
         if parts.position_ids is not None and parts.position_ids[0]:
             claims.append(claim("embedding_layer.kind.after_padding"))
-        if how is not None:
-            claims.append(claim(f"embedding_layer.kind.attention.{how}"))
+        claims += self.told()
         if parts.epsilon is None:
             claims.append(claim("embedding_layer.kind.no_norm"))
         if parts.projected:
             claims.append(claim("embedding_layer.kind.projected"))
         return claims
+
+    def told(self) -> list[Claim]:
+        """How attention is told of positions, if it is."""
+        how = self.card.positions
+        return [] if how is None else [claim(f"embedding_layer.kind.attention.{how}")]
+
+    def scaled(self) -> list[Claim]:
+        """The factor of the word's row, if there is one."""
+        scale, n = self.parts.word_scale, self.parts.word.shape[1]
+        return [] if scale == 1 else [claim("embedding_layer.kind.scaled", scale=scale, n=n)]
 
     def figure(self) -> go.Figure:
         """The sum as a flow, one token's row strong."""
@@ -257,7 +271,11 @@ class EmbeddingSum(Panel):
             *((*step, signed_bound(parts.normalized)) for step in normalized),
             (last, "layer 0", self.layer_0, signed_bound(self.layer_0)),
         ]
-        return [SumStep(sign, name, rows[self.window], end) for sign, name, rows, end in scaled]
+        has_scale = parts.word_scale != 1
+        return [
+            SumStep(sign, name, rows[self.window], end, is_scaled=has_scale and name == "word")
+            for sign, name, rows, end in scaled
+        ]
 
     def rows(self) -> Rows:
         """A row for each token: the rows that were added, and the contribution of each."""

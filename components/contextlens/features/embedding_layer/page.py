@@ -123,7 +123,8 @@ def _positions(view: ViewState, embedding: EmbeddingSum, service: EncoderService
         st.info(escape(str(exc)))
         return
     if result is None:
-        st.info(say("embedding_layer.positions.none"))
+        none = say("embedding_layer.positions.none")
+        st.info(" ".join([none, *map(str, embedding.told())]))
         return
     inputs.choice(view, POSITIONS)
     kit.claims(result.claims(), sure=result.sure(), key="reading_positions")

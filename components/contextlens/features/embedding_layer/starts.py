@@ -107,7 +107,9 @@ class Starts(Panel):
     def sure(self) -> list[Claim]:
         """What a place is made of, and the check against the model."""
         kind = sum_of(self.embedding.parts)
-        return [claim(f"embedding_layer.starts.places.{kind}"), *self.embedding.sure()]
+        places = claim(f"embedding_layer.starts.places.{kind}")
+        embedding = self.embedding
+        return [places, *embedding.told(), *embedding.scaled(), *embedding.sure()]
 
     def notes(self) -> list[Claim]:
         """The colours."""

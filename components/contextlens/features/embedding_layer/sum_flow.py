@@ -34,12 +34,14 @@ class SumStep:
         name: its name: "word", "layer 0".
         rows: (n_tokens, n_dims) float32, the tokens shown.
         bound: the colours run from -bound to bound.
+        is_scaled: True if the rows are those of a table times a number.
     """
 
     sign: str
     name: str
     rows: FloatArray
     bound: float
+    is_scaled: bool = False
 
 
 def sum_flow(
@@ -234,7 +236,7 @@ def _heads(
     """The names above the columns, all on one level, and the signs beside the strong row."""
     heads = []
     is_projected = any(step.name == "LayerNorm" for step in steps)
-    keys = [step.name for step in steps]
+    keys = ["scaled" if step.is_scaled else step.name for step in steps]
     if steps[-1].sign == "=":  # nothing follows the sum
         keys[-1] = "projected"
     if is_projected:  # a sixth column is too narrow on a phone

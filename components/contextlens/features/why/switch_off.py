@@ -293,11 +293,15 @@ px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels
             for side in self.sides
         ]
         texts = ["sample = [", *(f"    {literal(text)}," for text in sample()), "]"]
+        family = FAMILIES[card.family]
+        parts = family.parts
         is_mean, n_layers = self.to == "mean", score.layer + 1
         mean = _MEAN.format(n_layers=n_layers, max_length=card.max_length)
         body = _OFF.format(
-            mixing=literal(FAMILIES[card.family].parts.mixing),
-            feed_forward=literal(FAMILIES[card.family].parts.feed_forward),
+            mixing=literal(parts.mixing),
+            attention=literal(parts.attention or parts.mixing),
+            feed_forward=literal(parts.feed_forward),
+            size="model.config.head_dim" if "head_dim" in family.keys else _HEAD_SIZE,
             constant=(mean if is_mean else _ZERO).strip("\n") + "\n",
             n_layers=n_layers,
         )
@@ -325,8 +329,9 @@ def _no_leader(
 
 _ZERO = """
 def constant(layer, part):
-    return torch.zeros(model.config.hidden_size)
+    return torch.zeros(n_heads * size if part == "heads" else model.config.hidden_size)
 """
+_HEAD_SIZE = "model.config.hidden_size // n_heads"
 _MEAN = """
 def means_of_parts():
     \"\"\"Each part's mean output over all tokens of the sample sentences.\"\"\"
@@ -350,11 +355,11 @@ def constant(layer, part):
 _OFF = """
 modules = {{  # of a layer, where each part passes
     "heads": {mixing},  # what goes in: all heads side by side
-    "attention": {mixing},
+    "attention": {attention},
     "feed_forward": {feed_forward},
 }}
 n_heads = model.config.num_attention_heads
-size = model.config.hidden_size // n_heads
+size = {size}
 
 
 @contextlib.contextmanager

@@ -132,15 +132,20 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tiny: Subject, wrong: Any) -
         assert len(str(caught.value)) < 400
 
 
-def test_hiding_all_that_a_local_layer_sees_is_refused(tiny_service: EncoderService) -> None:
-    model, text = "folder:modernbert", "a snake and a cat by the river and the bank"
+@pytest.mark.parametrize("model", ["folder:modernbert", "folder:gemma3_text"])
+def test_hiding_all_that_a_local_layer_sees_is_refused(
+    model: str, tiny_service: EncoderService
+) -> None:
+    text = "a snake and a cat by the river and the bank, " * 2
     layer, window = 2, tiny_service.load(model).window
-    assert window == 4
+    assert window is not None
     seen, elsewhere = (
-        [Block(token, seen_by=10, layers=(number,)) for token in range(6, 15)]
+        [Block(token, seen_by=10, layers=(number,)) for token in range(10 - window, 11 + window)]
         for number in (layer, 1)  # layer 1 is global
     )
-    with pytest.raises(RequestError, match="All 9 positions were hidden from position 10 in layer"):
+    with pytest.raises(
+        RequestError, match=f"All {2 * window + 1} positions were hidden from position 10 in layer"
+    ):
         tiny_service.intervene(model, [text], [seen])
     assert tiny_service.intervene(model, [text], [seen[1:]])
     assert tiny_service.intervene(model, [text], [elsewhere])
