@@ -29,6 +29,12 @@ def test_a_search_lights_the_words(visit: Callable[..., Visit]) -> None:
     tints = lit.evaluate_all("words => words.map(word => getComputedStyle(word).backgroundColor)")
     assert len(set(tints)) > 1
     assert "bat" in cards.first.inner_text()
+    second = cards.nth(1)
+    assert not second.locator("p.use span").count()
+    with here.rerun():
+        second.get_by_text("Closest words").click()
+    expect(second.locator("p.use span").first).to_be_visible()
+    expect(second.get_by_text("The bluer a word")).to_be_visible()
     field = here.main.get_by_role("textbox", name="Search for")
     with here.rerun():
         field.fill(HOSTILE)

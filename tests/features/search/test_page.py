@@ -36,6 +36,7 @@ from tests.support.pages import (
 from tests.support.recipes import Open, with_recipe
 from tests.support.tiny_models import N_DIMS
 
+STORED = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
 RUDE = '<img src=x onerror=alert(1)> **bold** $x$ :material/home: "q" {y}'
 
 
@@ -90,30 +91,54 @@ def test_a_recipe_that_is_more_than_the_mean_is_the_default_and_the_mean_can_be_
         found = everything_said(app)
         assert "Vector of a text: the model's own recipe." in found
         assert "before your query" in found
-        assert "the bluer a word" not in found
+        assert say("search.lit") not in found
         app = settled(field(app.selectbox, BY.key).set_value("mean").run())
         assert not app.exception
         found = everything_said(app)
         assert "Vector of a text: the mean of all tokens." in found
         assert "before your query" not in found
-        assert "the bluer a word" in found
+        assert say("search.lit") in found
 
 
-def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it() -> None:
+@pytest.fixture
+def stored() -> Iterator[str]:
     card = runtime.service().load(BUNDLED_ID)
-    texts = ("A bat sleeps in the cave.", "The bill was paid.", "*An owl* hunts at night.")
-    kept = store().create(Corpus("mine.csv", texts), indexing_of(card, [6], "exact"))
-    view = COLLECTION.put(DEFAULT, kept.name)
+    kept = store().create(Corpus("mine.csv", STORED), indexing_of(card, [6], "exact"))
+    yield kept.name
+    store().delete(kept.name)
+
+
+def test_only_open_texts_are_read_and_explained(stored: str) -> None:
+    def lit() -> list[str]:
+        bodies = [element.proto.body for element in app.get("html")]
+        return [body for body in bodies if "color-mix" in body]
+
+    app = opened(COLLECTION.put(DEFAULT, stored))
+    (first,) = lit()
+    n_read = runtime.service().cache_info().misses
+    app.session_state["search_open_model_2"] = True
+    app.run()
+    assert not app.exception
+    assert runtime.service().cache_info().misses == n_read + 1
+    assert lit()[0] == first
+    assert len(lit()) == everything_said(app).count(say("search.lit")) == 2
+    app.session_state["search_open_model_0"] = False
+    assert first not in everything_said(app.run(), raw=True)
+    assert len(lit()) == 1
+
+
+def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it(stored: str) -> None:
+    view = COLLECTION.put(DEFAULT, stored)
     app = opened(view)
     assert "mine.csv" in [o for menu in app.selectbox for o in menu.options]
     assert "The best of 3 texts" in everything_said(app)
-    stored = store().open(kept.name).sentences().astype(float)
-    states = [encoding.hidden[-1] for encoding in runtime.service().encode(card.id, list(texts))]
-    expected = scaled(np.stack([state.mean(axis=0) for state in states]))
-    np.testing.assert_allclose(stored, expected, atol=1e-3)
+    vectors = store().open(stored).sentences().astype(float)
+    encodings = runtime.service().encode(BUNDLED_ID, list(STORED))
+    expected = scaled(np.stack([encoding.hidden[-1].mean(axis=0) for encoding in encodings]))
+    np.testing.assert_allclose(vectors, expected, atol=1e-3)
     assert "The best of 3 texts" in everything_said(opened(view))
-    store().delete(kept.name)
-    assert not list(Path(store().root).glob(f"{kept.name}.*.lance"))
+    store().delete(stored)
+    assert not list(Path(store().root).glob(f"{stored}.*.lance"))
     gone = settled(framed(view, PAGE))
     assert not gone.exception
     assert "no longer" in gone.error[0].value

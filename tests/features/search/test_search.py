@@ -24,6 +24,7 @@ from contextlens.corpus.store.store import Store
 from contextlens.features.search.search import (
     Hit,
     SearchResult,
+    explained,
     first,
     index_of,
     index_task,
@@ -89,7 +90,8 @@ def test_the_order_is_that_of_all_cosines_and_of_tf_idf(
 def test_the_shares_and_those_of_special_tokens_sum_to_the_similarity(
     result: SearchResult, service: EncoderService
 ) -> None:
-    hit = result.by_model[0]
+    assert not any(hit.shares or hit.matches for hit in (*result.by_model, *result.by_words))
+    (hit,) = explained(result.by_model[:1], result, service)
     asked, encoding = service.encode(BUNDLED_ID, [QUERY, hit.text])
     query = asked.hidden[-1].mean(axis=0)
     states = encoding.hidden[-1]
@@ -101,9 +103,11 @@ def test_the_shares_and_those_of_special_tokens_sum_to_the_similarity(
 
 
 def test_the_same_word_matches_itself_best(service: EncoderService) -> None:
-    hit = searched(service, f"{TEXTS[3]} {TEXTS[3]}").by_model[0]
+    found = searched(service, f"{TEXTS[3]} {TEXTS[3]}")
+    (hit,) = explained(found.by_model[:1], found, service)
     assert len({match.query_word for match in hit.matches}) == len(hit.matches) == 3
-    hit = searched(service, TEXTS[3]).by_model[0]
+    found = searched(service, TEXTS[3])
+    (hit,) = explained(found.by_model[:1], found, service)
     assert (hit.text, round(hit.cosine, 4)) == (TEXTS[3], 1.0)
     assert all(match.query_word == match.text_word for match in hit.matches)
 
@@ -133,7 +137,7 @@ def test_what_is_said_of_odd_queries_is_so(
     is_read = any(token != "[UNK]" for token in own)
     assert found.is_read == is_read == bool(found.by_model)
     assert (len(found.notes()) > 0) == (is_read and "[UNK]" in own)
-    for hit in found.by_model:
+    for hit in explained(found.by_model, found, service):
         shared = set(query.casefold().split()) & set(re.findall(r"\w+", hit.text.casefold()))
         assert (hit.word_score > 0) == bool(shared - {"the", "of", "an"})
         assert not {match.query_word for match in hit.matches} & {"\N{GRINNING FACE}"}
@@ -164,7 +168,7 @@ def test_the_first_are_those_of_a_whole_sort(n: int) -> None:
 def test_words_are_lit_by_their_share_and_text_is_escaped() -> None:
     text = "<b>one</b> & two"
     spans = (((3, 6), 0.2), ((13, 16), 0.4), ((0, 1), -0.1))
-    hit = Hit(0, text, 0.5, 0.0, 1, 0, spans, ())
+    hit = Hit(0, text, 0.5, 0.0, 1, 0, spans)
     drawn = hit.highlighted()
     assert "<b>" not in drawn
     assert "&lt;b&gt;" in drawn
@@ -223,8 +227,8 @@ def test_a_recipe_with_its_prompts_gives_sentence_transformers_order(
     np.testing.assert_allclose([h.cosine for h in found.by_model], cosines[expected], atol=1e-5)
     assert [hit.index for hit in found.by_model] == expected.tolist()
     has_shares = isinstance(steps[-1], Normalize) and steps[0].pooling_mode == "mean"  # type: ignore[union-attr]
-    assert found.has_shares == has_shares
-    for hit in found.by_model:
+    for hit in explained(found.by_model, found, service):
+        assert bool(hit.shares) == has_shares
         words = {hit.text[slice(*span)] for span, _ in hit.shares}
         assert words <= set(re.findall(r"\w+|[^\w\s]", hit.text))
         assert not {m.text_word for m in hit.matches} & {"passage", "text"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from contextlens.content.language import duration, say
 from contextlens.core import ModelCard
@@ -16,6 +17,7 @@ from contextlens.features.search.search import (
     Hit,
     SearchResult,
     TextIndex,
+    explained,
     index_task,
     pooling_of,
     search,
@@ -73,14 +75,14 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
     left, right = st.columns(2, gap="medium")
     with left:
         if result.is_read:
-            st.markdown(say("search.by_model_lit" if result.has_shares else "search.by_model"))
-        for hit in result.by_model:
-            _card(hit, "model")
+            st.markdown(say("search.by_model"))
+        cards = [_card(result, i, "model") for i in range(len(result.by_model))]
     with right:
         if result.by_words or result.is_read:
             st.markdown(say("search.by_words"))
-        for hit in result.by_words:
-            _card(hit, "words")
+        cards += [_card(result, i, "words") for i in range(len(result.by_words))]
+    with errors.boundary():
+        _explain([card for card in cards if card is not None], result)
     if result.is_read:
         st.caption(str(result.caption()))
     kit.tabs(
@@ -157,8 +159,42 @@ def _csv(view: ViewState) -> bytes:
     return export.to_csv(result.rows(), result.passport)
 
 
-def _card(hit: Hit, kind: str) -> None:
-    with st.container(border=True, gap="xsmall", key=f"search_{kind}_{hit.index}"):
-        st.caption(str(hit.line(by_words=kind == "words")))
-        st.html(f'<p class="use" dir="auto">{hit.highlighted()}</p>')
-        st.caption(hit.closest_words())
+_Card: TypeAlias = tuple[Hit, DeltaGenerator, ExpanderContainer]
+"""An open card: its text, the place of the text, and that of its closest words."""
+
+
+def _card(result: SearchResult, i: int, way: Literal["model", "words"]) -> _Card | None:
+    """Draw a text that one way found; return its card if it is open, without the text."""
+    hit = (result.by_model if way == "model" else result.by_words)[i]
+    with st.container(border=True, gap="xsmall", key=f"search_{way}_{hit.index}"):
+        st.caption(str(hit.line(by_words=way == "words")))
+        place = st.container()
+        if result.is_read:
+            words = st.expander(
+                say("search.closest"),
+                expanded=way == "model" and not i,
+                type="compact",
+                key=f"search_open_{way}_{i}",
+                on_change="rerun",
+            )
+            if words.open:
+                return hit, place, words
+    _text(hit, place)
+    return None
+
+
+def _explain(cards: Sequence[_Card], result: SearchResult) -> None:
+    """Fill the open cards, whose texts the model has to read."""
+    if not cards:
+        return
+    hits = explained([hit for hit, _, _ in cards], result, runtime.service())
+    for hit, (_, place, words) in zip(hits, cards, strict=True):
+        _text(hit, place)
+        with words:
+            st.caption(
+                "  \n".join([hit.closest_words(), *([say("search.lit")] if hit.shares else [])])
+            )
+
+
+def _text(hit: Hit, place: DeltaGenerator) -> None:
+    place.html(f'<p class="use" dir="auto">{hit.highlighted()}</p>')

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,7 +61,7 @@ from contextlens.ui.widgets.unread import unknown_positions, unread
 FORMULA = r"""
 **By the model.** Query and texts have a vector by the model's own recipe, after its prompts for
 queries and for texts, or the mean of all tokens of the last layer; texts are ordered by the cosine
-with the query.
+with the query. Stored texts have their means in 16 bits, which moves a cosine by less than 0.0005.
 
 **Share of a word.** For means, the cosine is a sum over all pairs of a token $s$ of the query and a
 token $t$ of the text. With $n$ and $m$ tokens and the means $q$ and $v$:
@@ -116,7 +115,7 @@ class TextIndex:
     Attributes:
         units: (n, n_dims) the texts' vectors, scaled to length 1.
         vectorizer: scikit-learn's TF-IDF, fitted on the texts; None if they have no word.
-        words: (n, n_words) the texts' TF-IDF, sparse, in rows of length 1.
+        words: (n, n_words) the texts' TF-IDF, sparse by columns, in rows of length 1.
     """
 
     units: FloatArray
@@ -148,13 +147,14 @@ class Hit:
     Attributes:
         index: the number of the text.
         text: the text.
-        cosine: its similarity to the query by the model.
+        cosine: its similarity to the query by the model, as precise as the index.
         word_score: its similarity by TF-IDF; 0 if it shares no content word.
         rank: its rank by the model, from 1; 0 if the model cannot read the query.
         word_rank: its rank by TF-IDF, from 1; 0 if it shares no word.
         shares: the span of each word with its share in the cosine; shares of special tokens and
-            of the punctuation belong to the sum, too. Empty unless vectors are means.
-        matches: the best matches of the query's content words, best first.
+            of the punctuation belong to the sum, too. Empty unless vectors are means, and until the
+            text is explained.
+        matches: the best matches of the query's content words, best first; empty until then, too.
     """
 
     index: int
@@ -163,8 +163,8 @@ class Hit:
     word_score: float
     rank: int
     word_rank: int
-    shares: tuple[tuple[Span, float], ...]
-    matches: tuple[WordMatch, ...]
+    shares: tuple[tuple[Span, float], ...] = ()
+    matches: tuple[WordMatch, ...] = ()
 
     def line(self, *, by_words: bool) -> Claim:
         """The numbers of the text: by the way that found it, and its rank by the other."""
@@ -177,7 +177,7 @@ class Hit:
         return claim("search.hit", cosine=self.cosine, rank=self.word_rank)
 
     def closest_words(self) -> str:
-        """The best matches in words, each with the cosine of the two words; "" if there is none."""
+        """The best matches in words, each with the cosine of the two words."""
         matches = [
             say(
                 "search.match",
@@ -187,7 +187,7 @@ class Hit:
             )
             for match in self.matches
         ]
-        return say("search.closest", matches=" · ".join(matches)) if matches else ""
+        return " · ".join(matches) or say("search.no_match")
 
     def highlighted(self) -> str:
         """The text as HTML, its words tinted by their shares in the similarity."""
@@ -244,11 +244,6 @@ class SearchResult(Panel):
         """The name of the way in which texts became vectors."""
         is_recipe = self.pooling == RECIPE and not _is_mean_alone(self.card)
         return say(f"search.way.{'recipe' if is_recipe else 'mean'}")
-
-    @property
-    def has_shares(self) -> bool:
-        """True if words are tinted by their shares in the similarity."""
-        return any(hit.shares for hit in self.by_model)
 
     @property
     def n_without_word(self) -> int:
@@ -329,7 +324,7 @@ def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
         words = vectorizer.fit_transform(texts)
     except ValueError:  # no text has a word that counts
         return TextIndex(units, None, None)
-    return TextIndex(units, vectorizer, words)
+    return TextIndex(units, vectorizer, words.tocsc())
 
 
 def first(scores: FloatArray, n: int) -> IntArray:
@@ -357,26 +352,33 @@ def search(
         query: a text.
         texts: returns the texts with some numbers.
         card: the card of the model that made the index.
-        service: encodes the query and the texts that are found.
+        service: encodes the query.
         pooling: how the index's vectors were made, an option of `pooling_of`.
     """
     reader = _Reader(card, service, pooling)
-    (asked,) = reader.read([query], prompt=reader.query_prompt)
+    vector, passport = reader.query_vector(query)
     (tokens,) = service.tokenize(card.id, [reader.prepared(query)])
-    vocabulary = service.vocabulary(card.id)
-    is_read = int((tokens.text_ids >= 0).sum()) > len(unknown_positions(tokens, vocabulary))
-    cosines = np.clip(index.units @ scaled(asked.vector), -1.0, 1.0)
+    unknown = unknown_positions(tokens, service.vocabulary(card.id))
+    is_read = int((tokens.text_ids >= 0).sum()) > len(unknown)
+    cosines = np.clip(index.units @ scaled(vector), -1.0, 1.0)
     scores = np.zeros(len(cosines), np.float32)
     if index.vectorizer is not None:
-        scores = index.words @ index.vectorizer.transform([query]).toarray()[0]
+        counted = index.vectorizer.transform([query])
+        scores = index.words[:, counted.indices] @ counted.data
     by_model = first(cosines, MAX_HITS if is_read else 0)
     with_word = np.flatnonzero(scores)  # of many zeros, numpy takes 20 ms to find the highest
     by_words = with_word[first(scores[with_word], MAX_HITS)]
     indices = list(dict.fromkeys([*by_model.tolist(), *by_words.tolist()]))
-    matches = list(texts(np.array(indices, dtype=np.int64)))
     hits = {
-        i: _hit(i, text, cosines if is_read else None, scores, asked, match, vocabulary)
-        for i, text, match in zip(indices, matches, reader.read(matches), strict=True)
+        i: Hit(
+            index=i,
+            text=text,
+            cosine=float(cosines[i]),
+            word_score=float(scores[i]),
+            rank=1 + int((cosines > cosines[i]).sum()) if is_read else 0,
+            word_rank=1 + int((scores > scores[i]).sum()) if scores[i] > 0 else 0,
+        )
+        for i, text in zip(indices, texts(np.array(indices, dtype=np.int64)), strict=True)
     }
     return SearchResult(
         card=card,
@@ -385,11 +387,33 @@ def search(
         by_model=tuple(hits[i] for i in by_model.tolist()),
         by_words=tuple(hits[i] for i in by_words.tolist()),
         median=float(np.median(cosines)),
-        passport=asked.passport,
+        passport=passport,
         pooling=pooling,
         is_read=is_read,
         unread=tuple(unread({say("search.query"): tokens}, service, card.id)),
     )
+
+
+def explained(hits: Sequence[Hit], result: SearchResult, service: EncoderService) -> list[Hit]:
+    """Return texts that a search found with their words' shares and matches.
+
+    Args:
+        hits: the texts, of a query that the model can read.
+        result: that of the search.
+        service: encodes the query and these texts.
+    """
+    reader = _Reader(result.card, service, result.pooling)
+    (query,) = reader.read([result.query], prompt=reader.query_prompt)
+    texts = reader.read([hit.text for hit in hits], prompt=reader.text_prompt)
+    vocabulary = service.vocabulary(result.card.id)
+    return [
+        replace(
+            hit,
+            shares=_shares(query, text) if reader.is_mean else (),
+            matches=_matches(query, text, vocabulary),
+        )
+        for hit, text in zip(hits, texts, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,17 +422,11 @@ class _ReadText:
 
     Attributes:
         encoding: that of the text after its prompt, at the last layer.
-        vector: (n,) the text's vector.
         units: the words of the text, and all other tokens.
-        is_mean: True if the vector is the mean of all tokens, whose words have a share in it.
-        passport: that of the vector.
     """
 
     encoding: Encoding
-    vector: FloatArray
     units: tuple[Unit, ...]
-    is_mean: bool
-    passport: Passport
 
 
 @dataclass(frozen=True)
@@ -425,6 +443,12 @@ class _Reader:
         return self.card.recipe if self.pooling == RECIPE else None
 
     @property
+    def is_mean(self) -> bool:
+        """True if a vector is the mean of all tokens, whose words have a share in it."""
+        recipe = self.recipe
+        return recipe is None or (recipe.poolings == ("mean",) and not recipe.is_more_than_pooling)
+
+    @property
     def query_prompt(self) -> str:
         """The text before a query."""
         return "" if self.recipe is None else self.recipe.query_prompt
@@ -438,30 +462,28 @@ class _Reader:
         """Return a text as the tokenizer gets it."""
         return text if self.recipe is None else self.recipe.prepared(text)
 
-    def read(self, texts: Sequence[str], *, prompt: str | None = None) -> list[_ReadText]:
-        """Return the texts as the model reads them, by default after the prompt of texts."""
-        recipe, prompt = self.recipe, self.text_prompt if prompt is None else prompt
+    def read(self, texts: Sequence[str], *, prompt: str) -> list[_ReadText]:
+        """Return the texts as the model reads them after a prompt."""
+        recipe = self.recipe
         options: dict[str, Any] = {"layers": [self.card.n_layers], "checksum": self.card.checksum}
         if recipe is not None:
             options["max_length"] = recipe.max_length
         given = [self.prepared(prompt + text) for text in texts]
-        encodings = self.service.encode(self.card.id, given, **options)
-        if recipe is None:
-            vectors = [_mean(encoding).astype(np.float32) for encoding in encodings]
-            passports = [encoding.passport for encoding in encodings]
-        else:
-            made = self._by_recipe(texts, prompt)
-            vectors = [one.vector for one in made]
-            passports = [one.passport for one in made]
-        is_mean = recipe is None or (
-            recipe.poolings == ("mean",) and not recipe.is_more_than_pooling
-        )
-        units = [
-            _units(encoding, prompt + text, len(prompt))
-            for encoding, text in zip(encodings, texts, strict=True)
+        return [
+            _ReadText(encoding, _units(encoding, prompt + text, len(prompt)))
+            for text, encoding in zip(
+                texts, self.service.encode(self.card.id, given, **options), strict=True
+            )
         ]
-        columns = (encodings, vectors, units, repeat(is_mean), passports)
-        return list(map(_ReadText, *columns))
+
+    def query_vector(self, query: str) -> tuple[FloatArray, Passport]:
+        """(n,) the vector of a query, and its passport."""
+        if not self.is_mean:
+            (made,) = self._by_recipe([query], self.query_prompt)
+            return made.vector, made.passport
+        (read,) = self.read([query], prompt=self.query_prompt)
+        passport = read.encoding.passport.with_prompt(self.query_prompt)
+        return _mean(read.encoding).astype(np.float32), passport
 
     def vectors(self, texts: Sequence[str]) -> FloatArray:
         """(n_texts, n) the vectors of texts of the corpus."""
@@ -500,37 +522,12 @@ def _mean(encoding: Encoding) -> Doubles:
     return vector_of(encoding.hidden[-1], _weights(encoding))
 
 
-def _hit(
-    index: int,
-    text: str,
-    cosines: FloatArray | None,
-    scores: FloatArray,
-    query: _ReadText,
-    match: _ReadText,
-    vocabulary: Vocabulary,
-) -> Hit:
-    shares: list[tuple[Span, float]] = []
-    if query.is_mean and cosines is not None:
-        first, second = query.encoding, match.encoding
-        cells = shares_of(first.hidden[-1], second.hidden[-1], _weights(first), _weights(second))
-        columns = merged(cells, query.units, match.units).columns.tolist()
-        shares = [
-            (unit.span, share)
-            for unit, share in zip(match.units, columns, strict=True)
-            if unit.span is not None
-        ]
-    score = float(scores[index])
-    exact = float(scaled(query.vector) @ scaled(match.vector))  # where the index is 16 bit
-    return Hit(
-        index=index,
-        text=text,
-        cosine=float(np.clip(exact, -1.0, 1.0)),
-        word_score=score,
-        rank=0 if cosines is None else 1 + int((cosines > cosines[index]).sum()),
-        word_rank=1 + int((scores > score).sum()) if score > 0 else 0,
-        shares=tuple(shares),
-        matches=() if cosines is None else _matches(query, match, vocabulary),
-    )
+def _shares(query: _ReadText, text: _ReadText) -> tuple[tuple[Span, float], ...]:
+    first, second = query.encoding, text.encoding
+    cells = shares_of(first.hidden[-1], second.hidden[-1], _weights(first), _weights(second))
+    columns = merged(cells, query.units, text.units).columns.tolist()
+    shares = zip(text.units, columns, strict=True)
+    return tuple((unit.span, share) for unit, share in shares if unit.span is not None)
 
 
 def _matches(query: _ReadText, match: _ReadText, vocabulary: Vocabulary) -> tuple[WordMatch, ...]:
@@ -596,13 +593,16 @@ def index_task(
     return Task(("search", corpus.key, card.id, card.checksum, pooling), WORK, work, size=size)
 
 
-def _read_all(texts: Sequence[str], reader: _Reader, report: Report) -> NDArray[np.float16]:
-    """(n_texts, n) float16 vectors of length 1."""
-    rows = []
+def _read_all(texts: Sequence[str], reader: _Reader, report: Report) -> FloatArray:
+    """(n_texts, n) vectors of length 1."""
+    units = np.empty((0, 0), np.float32)
     for at in range(0, len(texts), _CHUNK):
         report(f"Reading {len(texts):,} texts", _READING * at / len(texts))
-        rows.append(scaled(reader.vectors(texts[at : at + _CHUNK])).astype(np.float16))
-    return np.concatenate(rows)
+        chunk = scaled(reader.vectors(texts[at : at + _CHUNK]))
+        if not at:
+            units = np.empty((len(texts), chunk.shape[1]), np.float32)
+        units[at : at + _CHUNK] = chunk
+    return units
 
 
 def stored_task(
@@ -637,12 +637,14 @@ def stored_task(
     is_mean = pooling == "mean" or _is_mean_alone(card)
 
     def work(report: Report) -> TextIndex:
+        vectors: NDArray[Any]
         texts = [text for text, _ in store.texts(corpus.name)]
         if is_mean and corpus.has_sentences:
             vectors = corpus.sentences()
         else:
             vectors = _read_all(texts, _Reader(card, service, pooling), report)
             if is_mean:
+                vectors = vectors.astype(np.float16)
                 store.keep_sentences(corpus.name, vectors)
         report("Counting words", _READING)
         return index_of(texts, vectors)
