@@ -409,6 +409,7 @@ class Table:
         export: the tool that wrote it, if that was guessed; "" for a plain file.
         metadata: the columns that a survey tool fills, which label no text.
         sheets: the titles of the sheets of an Excel file, the one read first; () for others.
+        annotators: how the annotations of several people were read; "" if there are none.
     """
 
     name: str
@@ -421,6 +422,7 @@ class Table:
     export: str = ""
     metadata: frozenset[str] = frozenset()
     sheets: tuple[str, ...] = ()
+    annotators: Literal["", "apart", "by majority"] = ""
 
     @property
     def n_rows(self) -> int:

@@ -37,6 +37,7 @@ from contextlens.corpus.exports.folders import (
     text_rows,
 )
 from contextlens.corpus.exports.records import (
+    ANNOTATOR,
     MARK_TITLES,
     Item,
     Row,
@@ -316,10 +317,17 @@ def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -
     elif tally.n_marks == 0:
         titles = titles_without_marks(columns)
         columns = {titles[t]: cells for t, cells in columns.items()}
-    if tally.n_people == 1 and len({*columns.get("annotator", ())} - {None}) == 1:
-        del columns["annotator"]
+    if tally.n_people == 1 and len({*columns.get(ANNOTATOR, ())} - {None}) == 1:
+        del columns[ANNOTATOR]
         notes = (*notes, "Only one annotator is named; the column “annotator” was left out.")
-    return replace(table, columns=MappingProxyType(columns), notes=notes, export=title)
+    several = ANNOTATOR in columns and tally.has_several_people
+    return replace(
+        table,
+        columns=MappingProxyType(columns),
+        notes=notes,
+        export=title,
+        annotators="apart" if several else "",
+    )
 
 
 def export_of_table(table: Table, max_held: int) -> Table | None:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from contextlens.corpus.exports.records import (
+    ANNOTATOR,
     NO_PLACE,
     Item,
     Mark,
@@ -218,12 +219,11 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
             return
         tally.share(len(valid))
         others = _others(cells, [text_title], (), tally)
-        for annotation in valid or [{}]:
+        for number, annotation in enumerate(valid or [{}], start=1):
             marks, labels = _results(annotation, tally)
-            person = {"annotator": _person(annotation)} if len(valid) > 1 else {}
-            given = {**labels, **person}
-            own = {f"{t} (annotated)" if t in others else t: v for t, v in given.items()}
-            yield from rows_of(Record(str(text), marks, {**own, **others}), tally)
+            person = _person(annotation) or f"annotation {number}"
+            given = {**labels, **({ANNOTATOR: person} if len(valid) > 1 else {})}
+            yield from rows_of(Record(str(text), marks, tally.answered(others, given)), tally)
 
     return read
 
@@ -349,13 +349,14 @@ def prodigy(items: Sequence[Item]) -> Reader | None:
             tally.leave_out(f"{kind} example")
             return
         own = {key: value for key, value in item.items() if key != "tokens"}
+        answers: Row = {}
         options, accepted = item.get("options"), item.get("accept")
         if isinstance(options, list) and isinstance(accepted, list):
-            own["label"] = [_option(options, choice) for choice in accepted]
+            answers["label"] = [_option(options, choice) for choice in accepted]
         if (person := cell_of(item.get("_annotator_id") or item.get("_session_id"))) is not None:
             tally.meet(person)
-            own["annotator"] = person
-        yield own
+            answers[ANNOTATOR] = person
+        yield tally.answered(own, answers)
 
     return _record_reader(items, hidden=_PRODIGY_OWN, prepare=prepare)
 
@@ -472,7 +473,8 @@ def _for_each_person(
         return
     tally.share(len(people))
     for person, labels in people.items():
-        yield {**base, **labels, **({"annotator": person} if len(people) > 1 else {})}
+        answers = {**labels, **({ANNOTATOR: person} if len(people) > 1 else {})}
+        yield tally.answered(dict(flat(base)), answers)
     if not people:
         yield base
 
@@ -488,7 +490,7 @@ def _of_argilla_1(item: Item, tally: Tally) -> Iterator[Item]:
     base = {key: value for key, value in item.items() if key not in hidden}
     if not _is_text(item.get("text")) and isinstance(item.get("inputs"), dict):
         base |= item["inputs"]
-    yield {**base, "label": item.get("annotation")}
+    yield tally.answered(base, {"label": item.get("annotation")})
 
 
 # --- Files of no known tool

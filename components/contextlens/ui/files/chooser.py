@@ -18,6 +18,7 @@ from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, tit
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files.uploads import (
+    FileChange,
     keep,
     keep_changed,
     keep_joined,
@@ -172,6 +173,10 @@ def file_head(
         st.caption(say("files.form.lines"))
     if sheet.sheets:
         _sheet_choice(sheet, secret, on_file)
+    if sheet.annotators == "apart":
+        _offer(say("files.people.apart"), say("files.people.join"), secret, "majority", on_file)
+    elif sheet.annotators and sheet.content:
+        _offer(say("files.people.joined"), say("files.people.part"), secret, "apart", on_file)
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     if sheet.leftovers:
@@ -235,7 +240,7 @@ def _offer(
     sentence: str,
     label: str,
     secret: str,
-    change: Literal["lines", "table", "plain", "clean", "split", "join"],
+    change: FileChange,
     on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""
