@@ -135,6 +135,7 @@ class Case:
         words: the marked words.
         labels: the columns of labels, with their cells.
         notes: parts of the notes.
+        export: what the page says; by default the tool.
     """
 
     kind: str
@@ -144,8 +145,21 @@ class Case:
     words: Sequence[str] = ()
     labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    export: str = ""
 
 
+def message(user: str, text: str, **more: str) -> dict[str, str]:
+    return {"type": "message", "user": user, "text": text, "ts": "1700000000.1", **more}
+
+
+SLACK = {path: json.dumps(items).encode() for path, items in {
+    "ours/users.json": [{"id": "U1", "name": "ann", "real_name": "Ann Lee"}],
+    "ours/channels.json": [{"id": "C1", "name": "general", "topic": {"value": "All that we do"}}],
+    "ours/general/2024-01-01.json": [
+        message("U1", "Good morning to all"), message("U2", "x joined", subtype="channel_join")],
+    "ours/general/2024-01-02.json": [message("U2", "Hello")],
+    "ours/random/2024-01-02.json": [message("U1", "Cats!")],
+}.items()}  # fmt: skip
 MARKED = {"texts": BANKS, "words": ["bank", "bank"], "labels": {"label": ["money", "river", None]}}
 CASES = [
     Case("label_studio", "tasks.json", json.dumps(STUDIO, indent=1).encode(), BANKS,
@@ -258,6 +272,27 @@ CASES = [
          [text.decode() for text in IMDB.values()], (),
          {"label": ["pos", "pos", "neg", "neg"] * 2, "split": ["train"] * 4 + ["test"] * 4},
          ["1 file beside the texts was left out", "“aclImdb/README”"]),
+    Case("files", "slack.zip", zipped(SLACK), ["Good morning to all", "Hello", "Cats!"], (),
+         {"author": ["Ann Lee", "U2", "Ann Lee"], "folder": ["general", "general", "random"]},
+         ["1 notice of the app was left out", "2 files of other kinds were left out",
+          "“ours/channels.json”"], "chats, 3 files"),
+    Case("files", "doccano.zip", zipped({
+        f"{person}.jsonl": jsonl({"id": 1, "text": BANKS[0], "label": [[4, 8, label]]},
+                                 {"id": 2, "text": BANKS[2], "label": []})
+        for person, label in (("ann", "money"), ("bob", "river"))}),
+         [BANKS[0], BANKS[2]] * 2, ["bank"] * 2,
+         {"label": ["money", None, "river", None], "annotator": ["ann"] * 2 + ["bob"] * 2},
+         ["a file is a person's; each annotation is a row"], "doccano, 2 files"),
+    Case("files", "tasks.zip", zipped({
+        "__MACOSX/t/._1.json": b"x", "t/a.json": json.dumps(STUDIO[:1]).encode(),
+        "t/b.json": json.dumps(STUDIO[1:]).encode()}), BANKS, ["bank", "bank"],
+         {"label": ["money", "river", None], "file": ["a", "b", "b"]}, (),
+         "Label Studio, 2 files"),
+    Case("files", "snli.zip", zipped({
+        "snli/snli_train.jsonl": jsonl({"text": "A man eats", "file": "x"}) + b"\n{broken",
+        "snli/snli_test.jsonl": jsonl({"text": "A man ate", "file": "y", "label": "no"})}),
+         ["A man eats", "A man ate"], (), {"split": ["train", "test"], "file": ["x", "y"]},
+         ["snli/snli_train.jsonl: 1 line is no JSON object"], "JSON, 2 files"),
     Case("folder", "news.zip", zipped(NEWS), [t.decode("latin-1") for t in NEWS.values()], (),
          {"label": (["sci.space"] * 2 + ["rec.autos"] * 2) * 2,
           "split": ["train"] * 4 + ["test"] * 4}, ["8 files were read as Latin-1"]),
@@ -277,7 +312,7 @@ def marked_words(table: Table) -> list[str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}-{case.name}")
 def test_the_texts_marks_and_labels_of_a_tool_are_read(case: Case) -> None:
     table = read(case.name, case.content, max_bytes=MAX)
-    assert table.export == EXPORTS[case.kind].tool
+    assert table.export == (case.export or EXPORTS[case.kind].tool)
     assert list(table.columns[table.text_column]) == list(case.texts)
     assert marked_words(table) == list(case.words)
     labels = label_columns(table)
@@ -515,8 +550,10 @@ LINES = st.lists(
     max_size=12,
 ).map(lambda lines: "\n".join(lines).encode())  # fmt: skip
 ZIPS = st.dictionaries(
-    st.sampled_from(["a.txt", "a.ann", "d/b.txt", "d/b.ann", "e/c.txt", "e/f/g.txt", "e/f/h"]),
-    st.sampled_from([*BRAT.values(), b"", b"\0\0", b"\xff\xfe", b"T1\tX 5 2\ta\nT2\tX 1 900\t\nT"]),
+    st.sampled_from(["a.txt", "a.ann", "d/b.txt", "d/b.ann", "e/c.txt", "e/f/g.txt", "e/f/h",
+                     "a.json", "d/b.json", "e/c.jsonl", "users.json", "e/f/a.srt", "d/c.conll"]),
+    st.sampled_from([*BRAT.values(), *SLACK.values(), json.dumps(STUDIO).encode(), SRT.encode(),
+                     b"", b"\0\0", b"\xff\xfe", b"T1\tX 5 2\ta\nT2\tX 1 900\t\nT"]),
     min_size=1, max_size=6,
 ).map(zipped)  # fmt: skip
 FILES = st.one_of(
@@ -576,6 +613,11 @@ def many(kind: str, n: int) -> tuple[str, bytes]:
             for i in range(n):
                 archive.writestr(f"d/{i % 7}/{i}.txt", text.format(i))
         return "a.zip", stream.getvalue()
+    if kind == "files":
+        days = {f"a/c{i % 30}/{i}.json": json.dumps(
+            [message("U1", text.format(i)) for _ in range(50)]).encode()
+            for i in range(n // 50)}  # fmt: skip
+        return "a.zip", zipped(days)
     if kind == "brat":
         lines = [text.format(i) for i in range(n)]
         starts = [0]
@@ -616,7 +658,7 @@ def test_a_hundred_thousand_texts_are_read_within_bounds(kind: str) -> None:
     begin = time.process_time()
     table = read(name, content, max_bytes=100_000_000, max_held=300_000_000)
     seconds = time.process_time() - begin
-    assert table.export == EXPORTS[kind].tool
+    assert table.format == ("chats" if kind == "files" else EXPORTS[kind].tool)
     assert table.n_rows >= (10_000 if kind in {"questions", "chat_messages"} else 100_000)
     assert table.n_bytes < 300_000_000 + len(content) + 1_000
     assert seconds < 60

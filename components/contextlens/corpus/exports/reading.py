@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,8 @@ from contextlens.corpus.exports.documents import (
     written_chat,
 )
 from contextlens.corpus.exports.folders import (
+    Files,
+    Folder,
     annotated_rows,
     folder_in,
     is_annotated,
@@ -38,6 +41,7 @@ from contextlens.corpus.exports.folders import (
 )
 from contextlens.corpus.exports.records import (
     ANNOTATOR,
+    APART,
     MARK_TITLES,
     Item,
     Row,
@@ -62,6 +66,7 @@ from contextlens.corpus.table import Table, named
 __all__ = ["EXPORTS", "EXPORT_FORMATS", "Export", "export_of_table", "read_export", "read_folder"]
 
 _N_HEAD = 50  # objects by which a tool is recognised
+_N_JOINT = 500  # of several files
 _N_LATER = 50  # more of them with the first marks of a list
 _MAX_DEPTH = 6  # of lists that may hold marks
 _MAX_LITERAL = 100_000  # characters of a list of Python's, of which parsing takes 300 times that
@@ -169,6 +174,12 @@ EXPORTS: Mapping[str, Export] = {
         "folders of texts", "`.txt` files in a ZIP file (20 newsgroups, IMDB)", "each file", "",
         "its folder; `split` of those above it", "other files, empty ones",
     ),
+    "files": Export(
+        "files of one kind", "several of the files above in a ZIP file, such as Slack's days",
+        "as in one of them", "as in one of them",
+        "`folder`, `file` or `split`; `annotator` for doccano's files of people",
+        "files of other kinds",
+    ),
 }  # fmt: skip
 """What other tools write, by the reader's name, the surest to recognise first."""
 _GENERIC = {"tagged_tokens", "marked_texts", "nested_texts"}
@@ -239,7 +250,7 @@ def _kind_of_lines(lines: Sequence[str], ending: str) -> str:
 def _of_json(
     name: str, ending: str, content: bytes, charset: Charset, max_held: int
 ) -> Table | None:
-    items = partial(json_items, name, content, charset, by_line=ending in {".jsonl", ".ndjson"})
+    items = partial(json_items, name, content, charset, by_line=_is_by_line(ending))
     found = _recognised(_head(items()), list(EXPORTS))
     if found is None:
         return None
@@ -405,5 +416,142 @@ def read_folder(name: str, content: bytes, *, max_bytes: int, max_held: int) -> 
     elif paths := text_paths(folder.paths):
         kind, rows = "folder", text_rows(folder, paths, tally)
     else:
-        return None
+        return _read_files(name, folder, max_held)
     return _table(name, kind, Charset("utf-8", ""), _Rows(rows, tally), max_held)
+
+
+# --- Several files of one kind
+
+
+def _read_files(name: str, folder: Folder, max_held: int) -> Table | None:
+    """Return the table of the files of the commonest kind in a ZIP file; None for fewer than two.
+
+    The kinds of tools come before plain JSON, whose files must have keys in common.
+    """
+    paths = [path for path in folder.paths if _ending(path) in {*_JSON, *_BY_NAME}]
+    kinds: dict[str, str] = {}
+    keys: dict[str, set[str]] = {}
+    joint: dict[str, list[Item]] = {}
+    sizes = Counter[str]()
+    for path in paths:
+        head = _head_in(folder, path)
+        kind = kinds[path] = _kind_of_file(path, head)
+        keys[path] = {key for item in head for key in item}
+        own = joint.setdefault(kind, [])
+        own += head[: max(0, _N_JOINT - len(own))]
+        sizes[kind] += folder.size(path) if kind or head else 0
+    kind = max(sizes, key=lambda own: (own not in {"", *_GENERIC}, sizes[own]), default="")
+    chosen = [path for path in paths if kinds[path] == kind]
+    if chosen and (not kind or kind in _GENERIC):
+        model = keys[max(chosen, key=folder.size)]
+        chosen = [own for own in chosen if 2 * len(keys[own] & model) > len(keys[own] | model)]
+    if len(chosen) < 2:
+        return None
+    tally = Tally()
+    others = [path for path in folder.paths if path not in {*chosen}]
+    tally.leave_out("file of another kind", "files of other kinds", len(others))
+    for path in others[:3]:
+        tally.name(path)
+    rows = _Rows(_rows_of_files(folder, chosen, kind, joint[kind], tally), tally)
+    table = _table(name, "files", Charset("utf-8", ""), rows, max_held)
+    if table is None:
+        return None
+    tool = EXPORTS[kind].tool if kind else "JSON"
+    found = replace(table, format=tool, export=f"{tool}, {len(chosen):,} files")
+    return _of_people(found, kind)
+
+
+def _head_in(folder: Folder, path: str) -> list[Item]:
+    """Return the first objects of a file; none if it is not JSON."""
+    content = folder.content(path, Tally()) if _ending(path) in _JSON else None
+    try:
+        return list(islice(_items_in(path, content), _N_HEAD)) if content else []
+    except CorpusError:
+        return []
+
+
+def _items_in(path: str, content: bytes) -> Items:
+    return json_items(path, content, charset_of(path, content), by_line=_is_by_line(path))
+
+
+def _kind_of_file(path: str, head: Sequence[Item]) -> str:
+    if kind := _BY_NAME.get(_ending(path)):
+        return kind
+    found = _recognised(head, EXPORTS)
+    return found[0] if found else ""
+
+
+def _rows_of_files(
+    folder: Folder, paths: Sequence[str], kind: str, joint: Sequence[Item], tally: Tally
+) -> Iterator[Row]:
+    """Yield the rows of files with the place of their file."""
+    files, names = Files(paths), _names_of_users(folder) if kind == "chat_messages" else {}
+    shared = _recognised(joint, [kind]) if kind and joint else None
+    for path in paths:
+        content = folder.content(path, tally)
+        charset = None if content is None else folder.charset(path, content, tally)
+        if content is None or charset is None:
+            continue
+        cells = files.cells(path)
+        for row in _rows_of_file(path, content, charset, kind, shared, tally):
+            own = {f"{t} (in the file)" if t in cells else t: v for t, v in row.items()}
+            if names and own.get("author") in names:
+                own["author"] = names[own["author"]]
+            yield {**own, **cells}
+
+
+def _rows_of_file(
+    path: str,
+    content: bytes,
+    charset: Charset,
+    kind: str,
+    shared: tuple[str, Reader] | None,
+    tally: Tally,
+) -> Iterator[Row]:
+    if kind in _OF_LINES:
+        lines = (line.rstrip("\n") for line in open_text(content, charset, newline=None))
+        yield from _OF_LINES[kind](lines, tally)
+        return
+    source = _items_in(path, content)
+    own = shared or (_recognised(_head(_items_in(path, content)), [kind]) if kind else None)
+    for item in source:
+        if own is not None:
+            yield from own[1](item, tally)
+        else:
+            yield dict(item)
+    for note in source.notes:
+        tally.say(path, note)
+
+
+def _names_of_users(folder: Folder) -> dict[str, str]:
+    """Return the names of Slack's users by ID."""
+    path = next((own for own in folder.paths if own.rpartition("/")[2] == "users.json"), "")
+    content = folder.content(path, Tally()) if path else None
+    names = {}
+    for user in _items_in(path, content) if content else ():
+        name = user.get("real_name") or user.get("name")
+        if isinstance(name, str) and isinstance(user.get("id"), str):
+            names[user["id"]] = name
+    return names
+
+
+def _of_people(table: Table, kind: str) -> Table:
+    """Return doccano's files with their names as annotators, if most texts are in several."""
+    if kind != "doccano" or "file" not in table.columns:
+        return table
+    files: dict[str | None, set[str | None]] = {}
+    for text, file in zip(table.columns[table.text_column], table.columns["file"], strict=True):
+        files.setdefault(text, set()).add(file)
+    if 2 * sum(len(own) > 1 for own in files.values()) <= len(files):
+        return table
+    columns = {ANNOTATOR if t == "file" else t: cells for t, cells in table.columns.items()}
+    notes = (*table.notes, f"Most texts are in several files, so a file is a person's; {APART}")
+    return replace(table, columns=MappingProxyType(columns), notes=notes, annotators="apart")
+
+
+def _ending(path: str) -> str:
+    return "".join(path.rpartition(".")[1:]).casefold()
+
+
+def _is_by_line(path: str) -> bool:
+    return _ending(path) in {".jsonl", ".ndjson"}

@@ -58,6 +58,7 @@ _WORDS = ("text", "word", "surface", "surfacetext", "mention", "quote", "value",
 _MAX_DEPTH = 4  # objects within objects
 _MAX_NAMES = 20  # of what is left out
 _MAX_PEOPLE = 1_000
+_MAX_SAID = 5  # notes on single files
 _RESERVED = re.compile(r"(?:text )*(?:start|end|word|label)")
 _RESERVED_TEXT = re.compile(r"(?:other )*text")
 
@@ -90,6 +91,7 @@ class Tally:
         self._names: dict[str, None] = {}
         self._people: set[str] = set()
         self._charsets: Counter[str] = Counter()
+        self._said: list[str] = []
         self._answers: dict[str, str] = {}
         self._unit = CODE_POINTS
         self._n_shared = 0
@@ -119,6 +121,10 @@ class Tally:
                 self._answers[title] = own
             row[own] = value
         return row
+
+    def say(self, path: str, note: str) -> None:
+        """Keep a note on one of several files."""
+        self._said.append(f"{named(path)}: {note}")
 
     def meet(self, person: str) -> None:
         """Note whose annotation a row is."""
@@ -161,6 +167,9 @@ class Tally:
         ]
         if self._unit is not CODE_POINTS:
             notes.append(f"Places count {self._unit.title}: guessed, as they cover their words so.")
+        notes += self._said[:_MAX_SAID]
+        if (n := len(self._said) - _MAX_SAID) > 0:
+            notes.append(f"{n:,} more notes on single files are not shown.")
         if self._names:
             names = [f"“{named(title)}”" for title in self._names]
             more = ", …" if len(names) > _MAX_NAMES else ""
