@@ -22,14 +22,16 @@ from contextlens.core.memory import free_memory
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
+from contextlens.corpus.exports.folders import Files, folder_in
 from contextlens.corpus.exports.reading import (
     EXPORT_FORMATS,
     export_of_table,
     read_export,
     read_folder,
 )
+from contextlens.corpus.exports.records import Tally
 from contextlens.corpus.json_lines import read_json, read_json_lines
-from contextlens.corpus.parquet_process import REFUSED
+from contextlens.corpus.parquet_process import PARQUET, REFUSED
 from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
 
 __all__ = [
@@ -47,7 +49,6 @@ __all__ = [
 # --- Parquet and Excel files, each read in a process of its own
 
 _ROOT = Path(__file__).parents[2]
-_MARK = b"PAR1"
 _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
 TIMES_IN_MEMORY = 20  # the most memory of a reading process, in uploads of the largest size
@@ -56,30 +57,33 @@ _OUT_OF_MEMORY = re.compile(rb"MemoryError|memory allocation|bad_alloc|malloc", 
 """As Python, Rust and C++ say it."""
 
 
-def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
-    """Return the columns of a Parquet file.
+def read_parquet(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, kind: str = "Parquet"
+) -> Table:
+    """Return the columns of a Parquet or Arrow file.
 
     Args:
         name: the file's name.
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; the remaining ones are left out.
+        kind: "Parquet" or "Arrow".
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
     if _MARK_ENCRYPTED in {content[:4], content[-4:]}:
         raise _encrypted(name)
-    if content[:4] != _MARK:
+    if kind == "Parquet" and content[:4] != PARQUET:
         raise CorpusError(
             f"{named(name)} is no Parquet file, though its name says so. Name it for what it is "
             "(.csv, .tsv, .jsonl or .txt), or write it again."
         )
-    if content[-4:] != _MARK:
+    if kind == "Parquet" and content[-4:] != PARQUET:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
     cells, notes, left_out = _arrow(_in_child("Parquet", name, content, request))
-    return table_of(name, "Parquet", cells, notes=notes, left_out=left_out)
+    return table_of(name, kind, cells, notes=notes, left_out=left_out)
 
 
 def read_excel(
@@ -184,8 +188,9 @@ FORMATS = (
     *ARCHIVES,
 )
 """File extensions that can be read."""
-MORE_FORMATS = (".ndjson", ".iob", ".iob2", ".bio", ".ner")
-"""Other names for ".jsonl" and ".conll"."""
+MORE_FORMATS = (".ndjson", ".iob", ".iob2", ".bio", ".ner", ".arrow", ".feather")
+"""Other names for ".jsonl" and ".conll", and Arrow's."""
+_COLUMNS = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 _AS_TEXT = "Save it as plain text (.txt), a text a line, and give that file."
 _AS_CSV = "Save it as .xlsx or as CSV, and give that file."
@@ -210,6 +215,11 @@ _REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
         "Unpack it, and give one of its files, or its folder as a ZIP file.",
     ),
     (".ann",): ("has annotations without their texts", "Pack it with its .txt file as a ZIP file."),
+    (".spacy",): (
+        "is spaCy's own binary",
+        "Write each of its documents as JSON, a line each, as “doc.to_json()” makes it, and give "
+        "that file (.jsonl).",
+    ),
     (".xml",): (
         "is XML, which is no table",
         "Write a table with a row for each marked word: its text, its place and its sense. "
@@ -237,7 +247,7 @@ _TABLES: dict[str, Callable[..., Table]] = {
 _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:]), read_text),
+    **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:5]), read_text),
 }
 
 
@@ -284,6 +294,10 @@ def read(
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     held = min(held, free_memory() // 2)
     if ending == ".zip" and content:
+        data = _data_set(name, content, max_bytes=max_bytes, max_held=held)
+        if data is not None:
+            export = None if form else export_of_table(data, held)
+            return data if export is None else replace(export, content=content)
         folder = read_folder(name, content, max_bytes=max_bytes, max_held=held)
         if folder is not None:
             return folder
@@ -305,12 +319,49 @@ def read(
     return table
 
 
+def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+    """Return the rows of all Arrow or Parquet files in a ZIP file, as `datasets` saves them.
+
+    None for an archive without an Arrow file and with fewer than two Parquet files.
+    """
+    folder = folder_in(name, content, max_bytes)
+    paths = [path for path in folder.paths if _ending(path) in _COLUMNS] if folder else []
+    if folder is None or not paths or (len(paths) < 2 and _ending(paths[0]) == ".parquet"):
+        return None
+    tally, files = Tally(), Files(paths)
+    columns: dict[str, list[str | None]] = {}
+    notes: dict[str, None] = {}
+    n_rows = 0
+    for path in paths:
+        own = folder.content(path, tally)
+        if own is None:
+            continue
+        kind = _COLUMNS[_ending(path)]
+        table = read_parquet(path, own, max_bytes=max_bytes, max_held=max_held, kind=kind)
+        max_held -= table.n_bytes
+        places = {title: (cell,) * table.n_rows for title, cell in files.cells(path).items()}
+        given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
+        cells = {**given, **places}
+        for title in dict.fromkeys((*columns, *cells)):
+            column = columns.setdefault(title, [None] * n_rows)
+            column.extend(cells.get(title, (None,) * table.n_rows))
+        n_rows += table.n_rows
+        notes |= dict.fromkeys((*table.notes, *table.left_out))
+    others = [path for path in folder.paths if path not in {*paths}]
+    tally.leave_out("file beside the tables", "files beside the tables", len(others))
+    for path in others[:3]:
+        tally.name(path)
+    kind = _COLUMNS[_ending(paths[0])]
+    return table_of(name, kind, columns, notes=(*notes, *tally.notes))
+
+
 def _plain_table(
     name: str, ending: str, content: bytes, *, max_bytes: int, max_held: int, form: Form
 ) -> Table:
     """Return the table in a file that no other tool wrote, or that is to be read as it is."""
-    if ending == ".parquet":
-        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
+    if ending in _COLUMNS:
+        kind = _COLUMNS[ending]
+        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held, kind=kind)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
     if ending in _TABLES:

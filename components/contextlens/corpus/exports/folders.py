@@ -35,6 +35,7 @@ MAX_FILES = 200_000
 _N_FLAT = 5  # files of one folder are texts, unless their names are those of tables
 _OF_TABLES = re.compile(r"train|test|val|dev|label|gold|map|class", re.IGNORECASE)
 _TEXT = re.compile(r".*\.txt|[^.]+|\d[\d.]*", re.IGNORECASE | re.DOTALL)
+_SHARD = re.compile(r"-\d{5}-of-\d{5}")
 _SPLITS = {*TRAIN, *TEST, *VALIDATION}
 
 
@@ -204,7 +205,8 @@ class Files:
 
 
 def _stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]
+    """Return the name of a file: "train" for "data/train-00000-of-00002.parquet"."""
+    return _SHARD.sub("", path.rpartition("/")[2].rpartition(".")[0])
 
 
 def _split(folder: str) -> str:

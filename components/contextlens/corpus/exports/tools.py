@@ -47,6 +47,7 @@ Reader = Callable[[Item, Tally], Iterator[Row]]
 _NO_TEXT = ("row without a text", "rows without a text")
 _MAX_FITS = 500_000  # marks that are tried on texts to find the title of the texts
 _MAX_TRIED = 100  # of them of one object
+_PIECES = {"tokens", "sents", "sentences"}
 _REJECTED = {"reject": "rejected", "ignore": "ignored", "discarded": "discarded"}
 
 
@@ -95,14 +96,19 @@ def _fit(text: str, mark: Mark) -> int:
 
 
 def _mark_titles(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the titles of lists that hold marks: most of those that hold anything."""
+    """Return the titles of lists that hold marks: most of those that hold anything.
+
+    Places of tokens and sentences are marks only if nothing else is, as in spaCy's JSON.
+    """
     votes: dict[str, int] = {}
     for item in items:
         for title, value in item.items():
             if isinstance(value, list) and any(isinstance(own, list | dict) for own in value):
                 is_marked = 2 * len(marks_in(value) or ()) >= len(value)
                 votes[title] = votes.get(title, 0) + (1 if is_marked else -1)
-    return [title for title, n in votes.items() if n > 0]
+    titles = [title for title, n in votes.items() if n > 0]
+    chosen = [title for title in titles if title.rpartition(".")[2] not in _PIECES]
+    return chosen or titles
 
 
 def _marked(
