@@ -339,6 +339,19 @@ def test_the_guess_of_a_tool_can_be_refused(case: Case) -> None:
     assert plain.export == ""
 
 
+def test_a_list_in_a_large_object_is_read_in_steps() -> None:
+    (article,) = SQUAD["data"]
+    (paragraph,) = article["paragraphs"]
+    long = {**paragraph, "context": "The Oder is a river. " * 1_000}
+    article = {**article, "paragraphs": [long] * 180}
+    for rest, n_notes in (({}, 0), ({"version": "2"}, 1)):
+        content = json.dumps({"about": {"n": [1]}, "data": [article] * 3, **rest}).encode()
+        assert len(content) > 10_000_000
+        table = read("train.json", content, max_bytes=MAX)
+        assert (table.export, table.n_rows) == ("SQuAD", 1_080)
+        assert sum("what follows it was left out" in note for note in table.notes) == n_notes
+
+
 def test_lists_in_parquet_are_read_as_in_json() -> None:
     stream = io.BytesIO()
     spans = [[place(BANKS[0], "money")], [place(BANKS[1], "river")]]
