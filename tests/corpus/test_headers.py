@@ -128,6 +128,22 @@ def test_two_title_rows_of_qualtrics_are_recognised_without_its_ids() -> None:
     assert (plain.columns["Q1"], plain.export) == (TEXTS, "")
 
 
+def test_columns_that_a_survey_tool_fills_are_no_labels() -> None:
+    names = [
+        "Response ID",
+        "Date submitted",
+        "Last page",
+        "Start language",
+        "How was it?",
+        "Again?",
+    ]
+    rows = [[str(i), "2026-03-01", "12"[i % 2], ("en", "de")[i % 2], text, ("Yes", "No")[i % 2]]
+            for i, text in enumerate(TEXTS)]  # fmt: skip
+    sheet = table(written([names, *rows], ";"))
+    assert (sheet.export, sheet.n_rows) == ("LimeSurvey", 5)
+    assert (sheet.text_column, sheet.label_columns) == ("How was it?", ("Again?",))
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.data"])
 @pytest.mark.parametrize("has_names", [True, False])
 def test_what_write_table_of_r_writes_is_read(name: str, *, has_names: bool) -> None:

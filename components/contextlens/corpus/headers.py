@@ -36,6 +36,20 @@ _FILLED = frozenset((
     *("LocationLatitude", "LocationLongitude", "DistributionChannel", "UserLanguage"),
 ))  # fmt: skip
 """The columns that Qualtrics fills."""
+_TOOLS = {
+    "Qualtrics": _FILLED,
+    "LimeSurvey": frozenset((
+        *("Response ID", "Date submitted", "Last page", "Start language", "Seed", "Date started"),
+        *("Date last action", "IP address", "Referrer URL", "id", "submitdate", "lastpage"),
+        *("startlanguage", "seed", "startdate", "datestamp", "ipaddr", "refurl"),
+    )),
+    "SurveyMonkey": frozenset((
+        *("Respondent ID", "Collector ID", "Start Date", "End Date", "IP Address", "Custom Data 1"),
+        *("Email Address", "First Name", "Last Name"),
+    )),
+}  # fmt: skip
+"""The columns that survey tools fill, not a person."""
+_N_KNOWN = 4  # of them prove the tool
 _QUESTION_NAME = re.compile(r"Q(?:ID)?\d+(?:[._#][\w.]+)*")
 _NUMBERED_NAME = re.compile(r"[VQ]\d+(?:[._#][\w.]+)*")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T,].{0,30})?", re.ASCII)
@@ -119,12 +133,17 @@ def _survey(rows: list[list[str]]) -> tuple[list[list[str]], frozenset[int], str
         if any(imports) and all(own for own, cell in zip(imports, row, strict=True) if cell):
             own = {i for i, value in enumerate(imports) if not value.startswith(_QUESTION)}
             return rows[1 : n + 1], frozenset(own), "Qualtrics"
-    if own := _without_imports(rows):
-        return rows[1:2], own - {-1}, "Qualtrics"
+    if found := _without_imports(rows):
+        return rows[1:2], found - {-1}, "Qualtrics"
     if len(rows) > 1 and len(rows[1]) > 1 and not _ANSWERS.isdisjoint(map(str.strip, rows[1])):
         blank = {i for i, cell in enumerate(rows[1]) if not cell.strip()}
         if blank and 0 in blank:
             return rows[1:2], frozenset(blank), "SurveyMonkey"
+    names = [cell.strip() for cell in rows[0]] if rows else []
+    for tool, known in _TOOLS.items():
+        own = {i for i, name in enumerate(names) if name in known}
+        if len(own) >= _N_KNOWN and len(rows) > 1 and len(own) < len(names):
+            return [], frozenset(own), tool
     return [], frozenset(), ""
 
 

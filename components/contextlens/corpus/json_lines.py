@@ -130,9 +130,15 @@ def is_json(sample: str) -> bool:
 def _items(content: bytes, charset: Charset) -> Items:
     is_list = _is_list(open_text(content, charset, newline=None))
     stream = open_text(content, charset, newline=None)
-    if is_list:
+    if is_list and not _are_lists_by_line(open_text(content, charset, newline=None)):
         return _ItemList(stream)
     return Items((_BLANK if line.isspace() else _parsed(line) for line in stream), _LINE)
+
+
+def _are_lists_by_line(stream: TextIO) -> bool:
+    """True if the first line is a list, and the next one begins another one."""
+    lines = (line for line in islice(stream, MAX_SCANNED) if not line.isspace())
+    return isinstance(_parsed(next(lines, "")), list) and next(lines, "").lstrip().startswith("[")
 
 
 def _is_one(content: bytes, charset: Charset) -> bool:

@@ -22,7 +22,7 @@ from contextlens.core.memory import free_memory
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
-from contextlens.corpus.exports.folders import Files, folder_in
+from contextlens.corpus.exports.folders import Files, Folder, folder_in
 from contextlens.corpus.exports.reading import (
     EXPORT_FORMATS,
     export_of_table,
@@ -188,8 +188,9 @@ FORMATS = (
     *ARCHIVES,
 )
 """File extensions that can be read."""
-MORE_FORMATS = (".ndjson", ".iob", ".iob2", ".bio", ".ner", ".arrow", ".feather")
-"""Other names for ".jsonl" and ".conll", and Arrow's."""
+_MORE_LINES = (".iob", ".iob2", ".bio", ".ner", ".ass", ".ssa", ".sbv")
+MORE_FORMATS = (".ndjson", *_MORE_LINES, ".arrow", ".feather")
+"""Other names for ".jsonl" and ".conll", other subtitles, and Arrow's."""
 _COLUMNS = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 _AS_TEXT = "Save it as plain text (.txt), a text a line, and give that file."
@@ -215,6 +216,10 @@ _REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
         "Unpack it, and give one of its files, or its folder as a ZIP file.",
     ),
     (".ann",): ("has annotations without their texts", "Pack it with its .txt file as a ZIP file."),
+    (".lrc", ".sub", ".ttml", ".dfxp", ".smi"): (
+        "is a kind of subtitles that is not read",
+        "Save it as .srt, and give that file.",
+    ),
     (".spacy",): (
         "is spaCy's own binary",
         "Write each of its documents as JSON, a line each, as “doc.to_json()” makes it, and give "
@@ -234,6 +239,7 @@ _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
 
+_MIN_HELD = 100_000  # bytes for another table of several
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _TEXTS = (".txt", ".data")
@@ -247,7 +253,7 @@ _TABLES: dict[str, Callable[..., Table]] = {
 _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:5]), read_text),
+    **dict.fromkeys((*EXPORT_FORMATS, *_MORE_LINES), read_text),
 }
 
 
@@ -275,7 +281,7 @@ def read(
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
     ending = _ending(name)
-    if _XML.match(content[:_BEGINNING]):
+    if _XML.match(content[:_BEGINNING]) and ending not in REFUSED_FORMATS:
         ending = ".xml"
     if ending in REFUSED_FORMATS:
         why, way_out = REFUSED_FORMATS[ending]
@@ -320,25 +326,40 @@ def read(
 
 
 def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
-    """Return the rows of all Arrow or Parquet files in a ZIP file, as `datasets` saves them.
+    """Return the rows of all tables in a ZIP file: Arrow and Parquet files, or alike CSV files.
 
-    None for an archive without an Arrow file and with fewer than two Parquet files.
+    Hugging Face's `datasets` saves such folders. None for an archive without an Arrow file and with
+    fewer than two others, or with CSV files whose columns have other titles.
     """
     folder = folder_in(name, content, max_bytes)
-    paths = [path for path in folder.paths if _ending(path) in _COLUMNS] if folder else []
-    if folder is None or not paths or (len(paths) < 2 and _ending(paths[0]) == ".parquet"):
+    if folder is None:
         return None
+    for endings in (_COLUMNS, (".csv", ".tsv")):
+        paths = [path for path in folder.paths if _ending(path) in endings]
+        if len(paths) > 1 or any(_ending(path) in {".arrow", ".feather"} for path in paths):
+            return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held)
+    return None
+
+
+def _joined(
+    name: str, folder: Folder, paths: Sequence[str], *, max_bytes: int, max_held: int
+) -> Table | None:
     tally, files = Tally(), Files(paths)
     columns: dict[str, list[str | None]] = {}
     notes: dict[str, None] = {}
-    n_rows = 0
+    n_rows, kind, are_alike = 0, "", True
     for path in paths:
-        own = folder.content(path, tally)
-        if own is None:
+        own = folder.content(path, tally) if max_held > _MIN_HELD else b""
+        if not own:
+            tally.leave_out("file beyond the memory", "files beyond the memory",
+                            int(max_held <= _MIN_HELD))  # fmt: skip
             continue
-        kind = _COLUMNS[_ending(path)]
-        table = read_parquet(path, own, max_bytes=max_bytes, max_held=max_held, kind=kind)
+        table = _plain_table(
+            path, _ending(path), own, max_bytes=max_bytes, max_held=max_held, form=""
+        )
         max_held -= table.n_bytes
+        kind = kind or table.format
+        are_alike = are_alike and (not n_rows or {*table.columns} <= {*columns})
         places = {title: (cell,) * table.n_rows for title, cell in files.cells(path).items()}
         given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
         cells = {**given, **places}
@@ -347,12 +368,14 @@ def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Ta
             column.extend(cells.get(title, (None,) * table.n_rows))
         n_rows += table.n_rows
         notes |= dict.fromkeys((*table.notes, *table.left_out))
+    if not columns or (_ending(paths[0]) not in _COLUMNS and not are_alike):
+        return None
     others = [path for path in folder.paths if path not in {*paths}]
     tally.leave_out("file beside the tables", "files beside the tables", len(others))
     for path in others[:3]:
         tally.name(path)
-    kind = _COLUMNS[_ending(paths[0])]
-    return table_of(name, kind, columns, notes=(*notes, *tally.notes))
+    said = (f"{len(paths):,} files were joined.", *notes, *tally.notes)
+    return table_of(name, kind, columns, notes=said[len(paths) < 2 :])
 
 
 def _plain_table(

@@ -390,6 +390,7 @@ MAX_SCANNED = 2_000_000
 _MAX_ROWS = 1_000_000
 _MAX_CELLS = 10_000_000  # some 600 MB of memory if every cell is a short text of its own
 _MAX_NAME = 80
+_OF_EXPORTS = ("text", "anchor")  # the texts, as the readers of exports title them
 _REFERENCE = 8  # bytes
 
 
@@ -443,8 +444,8 @@ class Table:
     @cached_property
     def text_column(self) -> str:
         """The column that most likely holds the sentences; the readers of exports know it."""
-        if self.export and "text" in self.columns:
-            return "text"
+        if self.export and (known := next((t for t in _OF_EXPORTS if t in self.columns), "")):
+            return known
         return guess_text_column(self.columns, self.kinds)
 
     @property

@@ -162,7 +162,8 @@ class Levels:
     """The folders of paths as cells: the last one by a title, and those above it that differ."""
 
     def __init__(self, paths: Sequence[str], last: str = "label") -> None:
-        parts = [path.split("/")[:-1] for path in paths]
+        self._depth = max((path.count("/") for path in paths), default=0)
+        parts = [self._parts(path) for path in paths]
         levels = zip(*parts, strict=True)
         self._first = len(list(takewhile(lambda own: len(set(own)) == 1, levels)))
         columns = list(zip(*(own[self._first :] for own in parts), strict=True))
@@ -172,9 +173,14 @@ class Levels:
             if is_split and "split" not in self._titles:
                 self._titles[i] = "split"
 
+    def _parts(self, path: str) -> list[str]:
+        """Return the folders of a path, as many as the deepest one has."""
+        parts = path.split("/")[:-1]
+        return parts + [""] * (self._depth - len(parts))
+
     def cells(self, path: str) -> Row:
         """Return the cells of a path by title."""
-        own = path.split("/")[:-1][self._first :]
+        own = self._parts(path)[self._first :]
         values = [
             _split(value) if is_split else value
             for value, is_split in zip(own, self._are_splits, strict=True)

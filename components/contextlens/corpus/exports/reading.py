@@ -19,15 +19,22 @@ from typing import Any
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.exports.documents import (
+    WEBANNO,
     LineReader,
     chat_messages,
     conll,
     conllu,
+    fasttext,
     is_chat,
     is_conll,
+    is_fasttext,
     is_subtitles,
     questions,
+    styled_subtitles,
     subtitles,
+    tagged_table,
+    training_sets,
+    webanno,
     written_chat,
 )
 from contextlens.corpus.exports.folders import (
@@ -55,7 +62,9 @@ from contextlens.corpus.exports.tools import (
     doccano,
     label_studio,
     label_studio_min,
+    labelbox,
     marked_texts,
+    mechanical_turk,
     nested_texts,
     prodigy,
     tagged_tokens,
@@ -74,7 +83,8 @@ _SAMPLE = 1 << 16  # characters by which lines are
 _JSON = {".json", ".jsonl", ".ndjson"}
 _LINES = {".txt", ".data"}
 _BY_NAME = {
-    **dict.fromkeys((".srt", ".vtt"), "subtitles"),
+    **dict.fromkeys((".srt", ".vtt", ".sbv"), "subtitles"),
+    **dict.fromkeys((".ass", ".ssa"), "styled_subtitles"),
     **dict.fromkeys((".conll", ".iob", ".iob2", ".bio", ".ner"), "conll"),
     ".conllu": "conllu",
 }
@@ -129,6 +139,18 @@ EXPORTS: Mapping[str, Export] = {
         "doccano", "`JSONL`", "`text`", "`label` or `entities`: a row for each",
         "`label` as a list of names", "relations, comments, ids", doccano,
     ),
+    "labelbox": Export(
+        "Labelbox", "`NDJSON`", "`row_data`", "entities: a row for each", "classifications",
+        "relations, details", labelbox,
+    ),
+    "mechanical_turk": Export(
+        "Mechanical Turk", "`CSV` of results", "`Input.` columns", "", "`Answer.` columns",
+        "rejected assignments, ids and times", mechanical_turk,
+    ),
+    "training_sets": Export(
+        "texts to train on", "`JSONL` with `query`, `pos`, `neg`, or with lists of two or three",
+        "a pair or a triplet in each row", "", "other columns", "scores", training_sets,
+    ),
     "brat": Export(
         "brat", "`.txt` and `.ann` in a ZIP file", "each line", "T: a row for each", "its type",
         "relations, events, attributes, notes, marks in several pieces",
@@ -138,7 +160,8 @@ EXPORTS: Mapping[str, Export] = {
         questions,
     ),
     "chat_messages": Export(
-        "chats", "`JSON` of Telegram, Slack, DiscordChatExporter", "each message", "", "`author`",
+        "chats", "`JSON` of Telegram, Slack, Messenger, Teams, DiscordChatExporter",
+        "each message", "", "`author`, `chat`",
         "notices, messages without a text", chat_messages,
     ),
     "tagged_tokens": Export(
@@ -155,16 +178,27 @@ EXPORTS: Mapping[str, Export] = {
         "a column for each value, such as `meta.title`", "", "", "lists of objects", nested_texts,
     ),
     "subtitles": Export(
-        "subtitles", "`.srt`, `.vtt`", "each cue, and each speaker's line in it", "", "",
+        "subtitles", "`.srt`, `.vtt`, `.sbv`", "each cue, and each speaker's line in it", "", "",
         "times, styles, notes, empty cues",
     ),
+    "styled_subtitles": Export(
+        "subtitles", "`.ass`, `.ssa`", "each line that is said", "", "`author`",
+        "times, styles, comments, drawings",
+    ),
     "conll": Export(
-        "CoNLL", "`.conll`, `.iob`, `.bio`, `.txt`", "each sentence",
+        "CoNLL", "`.conll`, `.iob`, `.bio`, `.txt`, tables with a token a row", "each sentence",
         "each stretch that the last column marks", "its tag", "other columns",
     ),
     "conllu": Export(
         "CoNLL-U", "`.conllu`", "each sentence", "each word but punctuation",
         "its universal tag, `lemma`", "features, heads, relations, empty nodes",
+    ),
+    "webanno": Export(
+        "INCEpTION", "`.tsv` of WebAnno", "each sentence", "each span of a layer", "its features",
+        "relations, chains, parts of tokens",
+    ),
+    "fasttext": Export(
+        "fastText", "`.txt` with `__label__`", "each line", "", "`label`", "lines without a text",
     ),
     "written_chat": Export(
         "chats", "`.txt` of WhatsApp", "each message, with all of its lines", "", "`author`",
@@ -183,12 +217,18 @@ EXPORTS: Mapping[str, Export] = {
 }  # fmt: skip
 """What other tools write, by the reader's name, the surest to recognise first."""
 _GENERIC = {"tagged_tokens", "marked_texts", "nested_texts"}
-_OF_TABLES = ("label_studio_min", "argilla", "marked_texts", "tagged_tokens")
+_OF_TABLES = (
+    *("mechanical_turk", "label_studio_min", "argilla", "training_sets"),
+    *("marked_texts", "tagged_tokens"),
+)
 _OF_LINES: Mapping[str, LineReader] = {
     "subtitles": subtitles,
     "conll": conll,
     "conllu": conllu,
     "written_chat": written_chat,
+    "styled_subtitles": styled_subtitles,
+    "webanno": webanno,
+    "fasttext": fasttext,
 }
 
 
@@ -239,6 +279,10 @@ def read_export(name: str, ending: str, content: bytes, max_held: int) -> Table 
 
 def _kind_of_lines(lines: Sequence[str], ending: str) -> str:
     """Return the reader of lines that a sample looks like; "" for none."""
+    if lines[0].startswith(WEBANNO):
+        return "webanno"
+    if ending in _LINES and is_fasttext(lines):
+        return "fasttext"
     if ending in _LINES and is_subtitles(lines):
         return "subtitles"
     whole = lines[:-1] if len(lines) > 1 else lines  # the last one may be cut
@@ -347,7 +391,10 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
     Label Studio's CSV has such cells, and so have lists in Parquet files.
     """
     columns = {title: c for title, c in table.columns.items() if _is_json_column(c)}
-    if not columns:
+    tagged = Tally()
+    if (sentences := tagged_table(table.columns, tagged)) is not None:
+        return _as_export(table, "conll", _Rows(sentences, tagged), max_held)
+    if not columns and "HITId" not in table.columns:
         return None
 
     def item_of(row: int) -> Item:
@@ -365,13 +412,18 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
     tally = Tally()
     items = (head[row] if row in head else item_of(row) for row in range(table.n_rows))
     rows = _Rows((row for item in items for row in reader(item, tally)), tally)
-    expanded = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
-    if expanded is None:
+    return _as_export(table, kind, rows, max_held)
+
+
+def _as_export(table: Table, kind: str, rows: _Rows, max_held: int) -> Table | None:
+    """Return the table of an export's rows, which were made of another table."""
+    found = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
+    if found is None:
         return None
     return replace(
-        expanded,
+        found,
         format=f"{table.format}, {EXPORTS[kind].tool}",
-        notes=(*table.notes, *expanded.notes),
+        notes=(*table.notes, *found.notes),
         left_out=table.left_out,
     )
 

@@ -91,6 +91,7 @@ class Tally:
         self._names: dict[str, None] = {}
         self._people: set[str] = set()
         self._charsets: Counter[str] = Counter()
+        self._remarks: dict[str, None] = {}
         self._said: list[str] = []
         self._answers: dict[str, str] = {}
         self._unit = CODE_POINTS
@@ -121,6 +122,10 @@ class Tally:
                 self._answers[title] = own
             row[own] = value
         return row
+
+    def remark(self, sentence: str) -> None:
+        """Keep a sentence on all of the file, once."""
+        self._remarks[sentence] = None
 
     def say(self, path: str, note: str) -> None:
         """Keep a note on one of several files."""
@@ -167,6 +172,7 @@ class Tally:
         ]
         if self._unit is not CODE_POINTS:
             notes.append(f"Places count {self._unit.title}: guessed, as they cover their words so.")
+        notes += self._remarks
         notes += self._said[:_MAX_SAID]
         if (n := len(self._said) - _MAX_SAID) > 0:
             notes.append(f"{n:,} more notes on single files are not shown.")

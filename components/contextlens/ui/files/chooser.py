@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
 from functools import partial
@@ -44,6 +45,7 @@ _FILE = Text(page=TEXTS, name="file")
 _REFUSED = "files_refused_marks"
 """The session key for the name of the file whose guessed marks the visitor refused."""
 _LONGEST = 40  # characters of an example
+_LONGEST_LIST = 10_000  # characters of a cell with a list
 _OFFERED = "files_offered"
 """The session key for the name of a pasted text that Map is to open as a file."""
 _PASTED = "Pasted texts.txt"
@@ -188,11 +190,24 @@ def file_head(
         else:
             _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
     _label_offers(sheet, secret, on_file)
-    st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
+    rows = [{title: _shown(cell) for title, cell in row.items()} for row in sheet.head(_N_HEAD)]
+    st.dataframe(rows, hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))
         keep = partial(_kept, keep_joined, secret)
         _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _shown(cell: str | None) -> str | None:
+    """Return a cell as a person reads it: a list of values without the signs of JSON."""
+    if not cell or not cell.startswith("[") or len(cell) > _LONGEST_LIST:
+        return cell
+    try:
+        values = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+    are_plain = isinstance(values, list) and not any(isinstance(v, list | dict) for v in values)
+    return ", ".join(map(str, values)) if are_plain else cell
 
 
 def _label_offers(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
