@@ -184,3 +184,14 @@ def test_rows_that_half_of_the_memory_at_hand_cannot_hold_are_left_out_and_it_is
     assert 0 < sheet.n_rows < 50_000
     assert "Only the first" in sheet.notes[0]
     assert "more take over 1 MB of memory" in sheet.notes[0]
+
+
+def test_tables_with_the_same_titles_are_joined_with_their_folder_or_split() -> None:
+    files = {f"d/{split}.csv": f"text,label\nA man ate in the {split},x\n".encode()
+             for split in ("train", "test")}  # fmt: skip
+    table = read("d.zip", zipped(files), max_bytes=MAX)
+    assert table.columns["split"] == ("train", "test")
+    assert "2 files were joined." in table.notes
+    other = zipped({**files, "d/test.csv": b"name,age\nAnn,3\n"})
+    with pytest.raises(CorpusError, match="holds 2 files"):
+        read("d.zip", other, max_bytes=MAX)

@@ -110,6 +110,40 @@ def test_the_second_row_of_surveymonkey_is_left_out_and_its_own_columns_label_no
     assert any("“Open-Ended Response”" in note for note in sheet.notes)
 
 
+def test_two_title_rows_of_qualtrics_are_recognised_without_its_ids() -> None:
+    filled = ["StartDate", "EndDate", "Status"]
+    asked = ["Start Date", "End Date", "Response Type", "How was it?", "Again?"]
+    day = "2026-03-01 10:00:00"
+    rows = [[day, day, ("IP Address", "Preview")[i % 2], text, ("Yes", "No")[i % 2]]
+            for i, text in enumerate(TEXTS)]  # fmt: skip
+    numbered = [[f"V{i}" for i in range(1, 4)], [*filled, *asked[3:]]]
+    for names, below in (([*filled, "Q1", "Q2"], asked), ([*numbered[0], "Q1", "Q2"], numbered[1])):
+        sheet = table(written([names, below, *rows]))
+        assert (sheet.columns["Q1"], sheet.export) == (TEXTS, "Qualtrics")
+        assert sheet.label_columns == ("Q2",)
+        assert any("1 row below the names" in note for note in sheet.notes)
+    sheet = table(written([["Q1", "Q2"], asked[3:], *(row[3:] for row in rows)]))
+    assert (sheet.columns["Q1"], sheet.label_columns) == (TEXTS, ("Q2",))
+    plain = table(written([[*filled, "Q1", "Q2"], *rows]))
+    assert (plain.columns["Q1"], plain.export) == (TEXTS, "")
+
+
+def test_columns_that_a_survey_tool_fills_are_no_labels() -> None:
+    names = [
+        "Response ID",
+        "Date submitted",
+        "Last page",
+        "Start language",
+        "How was it?",
+        "Again?",
+    ]
+    rows = [[str(i), "2026-03-01", "12"[i % 2], ("en", "de")[i % 2], text, ("Yes", "No")[i % 2]]
+            for i, text in enumerate(TEXTS)]  # fmt: skip
+    sheet = table(written([names, *rows], ";"))
+    assert (sheet.export, sheet.n_rows) == ("LimeSurvey", 5)
+    assert (sheet.text_column, sheet.label_columns) == ("How was it?", ("Again?",))
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.data"])
 @pytest.mark.parametrize("has_names", [True, False])
 def test_what_write_table_of_r_writes_is_read(name: str, *, has_names: bool) -> None:

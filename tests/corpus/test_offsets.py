@@ -16,7 +16,7 @@ from contextlens.corpus.table import table_of
 from contextlens.corpus.targets import MarkColumns, guess_marks, targets_of
 
 UNITS = units()
-UTF16, BYTES, ONE_BREAK, TWO_BREAKS, LAST, FROM_1, FROM_1_LAST = UNITS[1:]
+UTF16, BYTES, ONE_BREAK, TWO_BREAKS, BYTES_16, LAST, FROM_1, FROM_1_LAST = UNITS[1:]
 TEXTS = [
     *(
         "🎉🎉 Our bank shut",
@@ -34,6 +34,9 @@ def counted(text: str, unit: object) -> tuple[int, int]:
     before = text[:start]
     if unit is UTF16:
         start = len(before.encode("utf-16-le")) // 2
+    elif unit is BYTES_16:
+        start = len(before.encode("utf-16-le"))
+        return start, start + 8
     elif unit is BYTES:
         start = len(before.encode())
     elif unit is ONE_BREAK:

@@ -4,6 +4,7 @@ import base64
 import datetime
 import decimal
 import io
+import json
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from pyarrow.parquet import encryption
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.readers import Table, read
+from tests.support.workbooks import zipped
 
 MAX = 10_000_000
 
@@ -234,3 +236,64 @@ def test_names_of_files_and_columns_may_hold_anything() -> None:
 def test_columns_of_one_name_are_all_read() -> None:
     table = pa.Table.from_arrays([pa.array(["a b c"]), pa.array(["d"])], names=["text", "text"])
     assert dict(parquet(written(table)).columns) == {"text": ("a b c",), "text (2)": ("d",)}
+
+
+# Arrow, as `save_to_disk` of Hugging Face's `datasets` writes it
+
+CLASSES = {"names": ["O", "B-LOC", "I-LOC"], "_type": "ClassLabel"}
+
+
+def stream(table: dict[str, Any], **features: object) -> bytes:
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    own = pa.table(table).replace_schema_metadata(metadata)
+    target = io.BytesIO()
+    with pa.ipc.new_stream(target, own.schema) as writer:
+        writer.write_table(own, max_chunksize=2)
+    return target.getvalue()
+
+
+def test_a_data_set_that_was_saved_is_read_with_names_of_classes_and_splits() -> None:
+    texts = ["It is good", "It is bad", "Who knows?"]
+    one = stream({"text": texts, "label": [1, 2, -1]}, label=CLASSES)
+    info = json.dumps({"features": {"text": {"dtype": "a long string here"}}}).encode()
+    table = read("data.arrow", one, max_bytes=MAX)
+    assert table.columns["label"] == ("B-LOC", "I-LOC", None)
+    assert any("names that the file gives" in note for note in table.notes)
+    parts = ("train/data-00000-of-00002", "train/data-00001-of-00002", "test/data-00000-of-00001")
+    files = {f"ds/{part}.arrow": one for part in parts}
+    files |= {f"ds/{split}/dataset_info.json": info for split in ("train", "test")}
+    table = read("ds.zip", zipped(files), max_bytes=MAX)
+    assert list(table.columns["text"]) == texts * 3
+    assert table.columns["split"] == ("train",) * 6 + ("test",) * 3
+    assert "2 files beside the tables were left out." in table.notes
+
+
+def test_lists_of_classes_are_tags_of_tokens_in_arrow_and_parquet() -> None:
+    feature = {"feature": CLASSES, "_type": "Sequence"}
+    cells = {"tokens": [["New", "York", "is", "big"]], "ner_tags": [[1, 2, 0, 0]]}
+    arrow = stream(cells, ner_tags=feature)
+    with pa.ipc.open_stream(arrow) as reader:
+        own = written(reader.read_all())
+    for name, content in (("a.arrow", arrow), ("a.parquet", own)):
+        table = read(name, content, max_bytes=MAX)
+        assert (table.columns["word"], table.columns["label"]) == (("New York",), ("LOC",))
+
+
+@pytest.mark.parametrize("cut", [0, 3, 100, -200])
+def test_damaged_arrow_is_refused(cut: int) -> None:
+    content = stream({"text": ["It is good"] * 9})[: cut or None]
+    if cut:
+        with pytest.raises(CorpusError, match="it is damaged"):
+            read("a.arrow", content, max_bytes=MAX)
+    else:
+        assert read("a.arrow", content, max_bytes=MAX).n_rows == 9
+
+
+def test_a_small_arrow_file_of_huge_values_is_refused() -> None:
+    content = io.BytesIO()
+    own = pa.table({"text": ["a" * 300_000_000]})
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(content, own.schema, options=options) as writer:
+        writer.write_table(own)
+    with pytest.raises(CorpusError, match=r"unpacks to|memory to read|more than"):
+        read("a.arrow", content.getvalue(), max_bytes=1_000_000)

@@ -364,8 +364,12 @@ def test_formulas_without_values_are_said_and_the_labels_do_not_become_the_texts
         xml = f"<row>{cell('text')}{cell('label')}</row>{rows}"
         table = read("a.xlsx", excel({"S": []}, xml=xml), max_bytes=MAX)
         assert (table.text_column, table.label_columns) == ("text", ("label",))
-        assert any(note.startswith("3 cells of the file hold a formula") for note in table.notes)
+        assert any(note.startswith("3 cells of the sheet hold a formula") for note in table.notes)
         assert not table.is_clear
+        two = excel({"S": [], "Seas": SEAS}, xml=xml)
+        assert "a formula" in " ".join(read("a.xlsx", two, max_bytes=MAX).notes)
+        seas = read("a.xlsx", two, max_bytes=MAX, sheet="Seas")
+        assert "a formula" not in " ".join(seas.notes)  # of a sheet that is not read
         with pytest.raises(CorpusError, match=r"has no text in any of its 3 rows.*a formula"):
             to_corpus(table, table.text_column)
     stored = formula.format(' t="str"', "<v>The sea</v>") + formula.format(' t="str"', "<v></v>")

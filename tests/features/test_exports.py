@@ -134,3 +134,21 @@ def test_title_rows_are_said_and_can_be_read_as_rows_and_a_sheet_can_be_chosen()
     app = click(app, "files_plain_")
     assert "7 rows" in plainly_said(app)
     assert "“Data” was read" in plainly_said(app)
+
+
+def test_what_most_annotators_say_is_one_click_away_and_back() -> None:
+    def annotated(*moods: str) -> list[dict[str, object]]:
+        return [{"completed_by": i, "result": [
+            {"type": "choices", "from_name": "mood", "value": {"choices": [mood]}}]}
+            for i, mood in enumerate(moods)]  # fmt: skip
+
+    votes = {"The soup was cold": ("sad", "sad", "ok"), "They sang again": ("sad", "ok")}
+    tasks = [{"data": {"text": t}, "annotations": annotated(*own)} for t, own in votes.items()]
+    app = upload(opened("corpora"), "corpora", "tasks.json", json.dumps(tasks).encode())
+    assert say("files.people.apart") in plainly_said(app)
+    app = click(app, "files_majority_")
+    assert app.dataframe[0].value.to_dict("records") == [
+        {"text": "The soup was cold", "mood": "sad"}]  # fmt: skip
+    assert "as no answer has the most votes: “They sang again”." in plainly_said(app)
+    app = click(app, "files_apart_")
+    assert len(app.dataframe[0].value) == 5

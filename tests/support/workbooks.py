@@ -41,7 +41,7 @@ def excel(sheets: Mapping[str, Sequence[Sequence[object]]], xml: str = "", **mor
         own = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
         parts[f"xl/worksheets/s{i}.xml"] = (
             f'<worksheet xmlns="{HOME}/spreadsheetml/2006/main"><sheetData>'
-            f"{xml or own}</sheetData></worksheet>"
+            f"{own if i else xml or own}</sheetData></worksheet>"
         )
     parts["xl/workbook.xml"] = (
         f'<workbook xmlns="{HOME}/spreadsheetml/2006/main" xmlns:r="{_LINKS}">'

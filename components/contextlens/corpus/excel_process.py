@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime
 from typing import IO, Any
+from xml.etree import ElementTree
 
 from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
@@ -70,34 +71,50 @@ def _write(name: str, content: bytes, max_bytes: int, wanted: str = "") -> None:
     notes = [f"Only the first {n_rows:,} lines of the sheet were read."] if is_cut else []
     if len(titles) > 1:
         notes.append(f"Only the sheet “{named(sheet.name)}” was read, one of {len(titles):,}.")
-    if formulas := _formula_note(content):
+    if formulas := _formula_note(content, sheet.name):
         notes.append(formulas)
     sheets_read = [sheet.name, *(title for title in titles if title != sheet.name)]
     sys.stdout.buffer.write(json.dumps([notes, sheets_read]).encode())
 
 
-def _formula_note(content: bytes) -> str:
-    """Return a note on formulas that no spreadsheet program has computed; "" if there is none."""
-    n = _n_formulas(content)
+def _formula_note(content: bytes, sheet: str = "") -> str:
+    """Return a note on formulas that no spreadsheet program has computed; "" if there is none.
+
+    Those of one sheet are counted if its part of the file is found, else those of all sheets.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        known = archive.namelist()
+        every = [own for own in known if own.startswith("xl/worksheets/") and own.endswith(".xml")]
+        path = _path_of(archive, sheet) if sheet else ""
+        n = sum(_n_formulas(archive, own) for own in ([path] if path in known else every))
     if not n:
         return ""
-    cells_hold = "1 cell of the file holds" if n == 1 else f"{n:,} cells of the file hold"
+    where = "sheet" if path in known else "file"
+    cells_hold = f"1 cell of the {where} holds" if n == 1 else f"{n:,} cells of the {where} hold"
     return (
         f"{cells_hold} a formula without a stored value, and such cells are read as empty. Open "
         "the file in a spreadsheet program, save it there, and give it again."
     )
 
 
-def _n_formulas(content: bytes) -> int:
-    """Return the number of cells, in all sheets, whose formula has no stored value."""
-    n = 0
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for file in archive.infolist():
-            if not (file.filename.startswith("xl/worksheets/") and file.filename.endswith(".xml")):
-                continue
-            with archive.open(file) as stream:
-                n += _n_matches(stream)
-    return n
+def _path_of(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Return the path of a sheet's part in an Excel file; "" if the file does not say it."""
+    try:
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+        parts = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    except (KeyError, ElementTree.ParseError):
+        return ""
+    sheets = (own for own in book.iter() if own.tag.endswith("}sheet") and own.get("name") == sheet)
+    cells = dict(next(sheets, book).items())
+    name = next((value for key, value in cells.items() if key.endswith("}id")), "")
+    target = next((part.get("Target") or "" for part in parts if part.get("Id") == name), "")
+    return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+
+
+def _n_formulas(archive: zipfile.ZipFile, path: str) -> int:
+    """Return the number of cells of a sheet whose formula has no stored value."""
+    with archive.open(path) as stream:
+        return _n_matches(stream)
 
 
 def _n_matches(stream: IO[bytes]) -> int:

@@ -29,6 +29,29 @@ _MAX_ABOVE = 20  # rows of titles above the names of columns
 _N_BELOW = 2  # rows of a survey tool below them
 _IMPORT = "ImportId"  # Qualtrics' key
 _QUESTION = "QID"  # begins the value of that key where a person answers
+_FILLED = frozenset((
+    *("StartDate", "EndDate", "Status", "IPAddress", "Progress", "Duration (in seconds)"),
+    *("Finished", "RecordedDate", "ResponseId", "ResponseID", "ResponseSet", "RecipientLastName"),
+    *("RecipientFirstName", "RecipientEmail", "ExternalReference", "ExternalDataReference"),
+    *("LocationLatitude", "LocationLongitude", "DistributionChannel", "UserLanguage"),
+))  # fmt: skip
+"""The columns that Qualtrics fills."""
+_TOOLS = {
+    "Qualtrics": _FILLED,
+    "LimeSurvey": frozenset((
+        *("Response ID", "Date submitted", "Last page", "Start language", "Seed", "Date started"),
+        *("Date last action", "IP address", "Referrer URL", "id", "submitdate", "lastpage"),
+        *("startlanguage", "seed", "startdate", "datestamp", "ipaddr", "refurl"),
+    )),
+    "SurveyMonkey": frozenset((
+        *("Respondent ID", "Collector ID", "Start Date", "End Date", "IP Address", "Custom Data 1"),
+        *("Email Address", "First Name", "Last Name"),
+    )),
+}  # fmt: skip
+"""The columns that survey tools fill, not a person."""
+_N_KNOWN = 4  # of them prove the tool
+_QUESTION_NAME = re.compile(r"Q(?:ID)?\d+(?:[._#][\w.]+)*")
+_NUMBERED_NAME = re.compile(r"[VQ]\d+(?:[._#][\w.]+)*")
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T,].{0,30})?", re.ASCII)
 _ANSWERS = frozenset(("Response", "Open-Ended Response"))  # as SurveyMonkey says what follows
 
@@ -110,11 +133,45 @@ def _survey(rows: list[list[str]]) -> tuple[list[list[str]], frozenset[int], str
         if any(imports) and all(own for own, cell in zip(imports, row, strict=True) if cell):
             own = {i for i, value in enumerate(imports) if not value.startswith(_QUESTION)}
             return rows[1 : n + 1], frozenset(own), "Qualtrics"
+    if found := _without_imports(rows):
+        return rows[1:2], found - {-1}, "Qualtrics"
     if len(rows) > 1 and len(rows[1]) > 1 and not _ANSWERS.isdisjoint(map(str.strip, rows[1])):
         blank = {i for i, cell in enumerate(rows[1]) if not cell.strip()}
         if blank and 0 in blank:
             return rows[1:2], frozenset(blank), "SurveyMonkey"
+    names = [cell.strip() for cell in rows[0]] if rows else []
+    for tool, known in _TOOLS.items():
+        own = {i for i, name in enumerate(names) if name in known}
+        if len(own) >= _N_KNOWN and len(rows) > 1 and len(own) < len(names):
+            return [], frozenset(own), tool
     return [], frozenset(), ""
+
+
+def _without_imports(rows: list[list[str]]) -> frozenset[int]:
+    """Return the places that Qualtrics fills if a row of questions follows the names, and -1.
+
+    That is so if such a column has a title in the row and a value in the next one, or if columns
+    are named by their questions only ("Q1", "Q2_1") and the row asks. Otherwise it is empty.
+    """
+    if len(rows) < 3 or len(rows[0]) != len(rows[1]):
+        return frozenset()
+    names = [cell.strip() for cell in rows[0]]
+    numbered = all(map(_NUMBERED_NAME.fullmatch, names))  # "V1", with the names below
+    own = {i for i, name in enumerate(rows[1] if numbered else names) if name.strip() in _FILLED}
+    dated = [
+        i for i in own
+        if len(rows[2]) > i and _is_figure(rows[2][i]) and not _is_figure(rows[1][i])
+    ]  # fmt: skip
+    asked = [cell.strip() for cell in rows[1]]
+    if len(own) > 2 and dated:
+        return frozenset((*own, -1))
+    are_questions = all(map(_QUESTION_NAME.fullmatch, names)) and all(asked)
+    later = {cell.strip() for row in rows[2:] for cell in row}
+    if are_questions and any(cell.endswith(("?", ":")) for cell in asked) and later.isdisjoint(
+        asked
+    ):  # fmt: skip
+        return frozenset((-1,))
+    return frozenset()
 
 
 def _import_of(cell: str) -> str:

@@ -102,8 +102,17 @@ def json_items(
         CorpusError: it is one object and too large to be parsed at once.
     """
     source = _items(content, charset)
-    is_one = source.unit == _LINE and not by_line
-    if is_one and (value := _whole(name, content, charset)) is not None:
+    is_one = source.unit == _LINE and not by_line and _is_one(content, charset)
+    if is_one and len(content) > _LONGEST:
+        inner = _InnerList(open_text(content, charset, newline=None))
+        if inner.find():
+            return inner
+        raise CorpusError(
+            f"{named(name)} is one JSON object of over {_LONGEST / 1e6:,.0f} MB. Write a list of "
+            "objects instead, or one object on each line."
+        )
+    value = _parsed(open_text(content, charset, newline=None).read()) if is_one else None
+    if isinstance(value, dict):
         rows, note = _rows_of(value, plain=plain)
         source = Items(rows, note=note)
     return source
@@ -121,28 +130,22 @@ def is_json(sample: str) -> bool:
 def _items(content: bytes, charset: Charset) -> Items:
     is_list = _is_list(open_text(content, charset, newline=None))
     stream = open_text(content, charset, newline=None)
-    if is_list:
+    if is_list and not _are_lists_by_line(open_text(content, charset, newline=None)):
         return _ItemList(stream)
     return Items((_BLANK if line.isspace() else _parsed(line) for line in stream), _LINE)
 
 
-def _whole(name: str, content: bytes, charset: Charset) -> dict[str, Any] | None:
-    """Return the one object that a file is; None if it is several values, or broken.
+def _are_lists_by_line(stream: TextIO) -> bool:
+    """True if the first line is a list, and the next one begins another one."""
+    lines = (line for line in islice(stream, MAX_SCANNED) if not line.isspace())
+    return isinstance(_parsed(next(lines, "")), list) and next(lines, "").lstrip().startswith("[")
 
-    Raises:
-        CorpusError: it is one object and too large to be parsed at once.
-    """
+
+def _is_one(content: bytes, charset: Charset) -> bool:
+    """True if a file is no value on each line, so it may be one object."""
     stream = open_text(content, charset, newline=None)
     lines = (line for line in islice(stream, MAX_SCANNED) if not line.isspace())
-    if _parsed(next(lines, "")) is not None and next(lines, ""):
-        return None
-    if len(content) > _LONGEST:
-        raise CorpusError(
-            f"{named(name)} is one JSON object of over {_LONGEST / 1e6:,.0f} MB. Write a list of "
-            "objects instead, or one object on each line."
-        )
-    value = _parsed(open_text(content, charset, newline=None).read())
-    return value if isinstance(value, dict) else None
+    return _parsed(next(lines, "")) is None or not next(lines, "")
 
 
 def _rows_of(value: dict[str, Any], *, plain: bool = False) -> tuple[list[Any], str]:
@@ -334,6 +337,7 @@ class _Table:
 
 
 _BLANK = object()
+_ONLY_LIST = "Only the first list of objects was read; what follows it was left out."
 _LISTS = "Each list in the file was taken for a row, guessed: columns are numbered."
 _NAMED_LISTS = "Each list in the file was taken for a row, guessed; the first holds the titles."
 
@@ -499,3 +503,36 @@ class _ItemList(Items):
         self._text = self._text[self._at :] + step
         self._at = 0
         return bool(step)
+
+
+class _InnerList(_ItemList):
+    """The first list of objects in one large object, such as SQuAD's "data", read in steps."""
+
+    def find(self) -> bool:
+        """Read up to the list; return False if there is none."""
+        is_first = self._next_mark() == "{"
+        while is_first or self._next_mark() == ",":
+            self._at += 1
+            is_first = False
+            if self._next_mark() != '"' or not isinstance(self._value(), str):
+                return False
+            if self._next_mark() != ":":
+                return False
+            self._at += 1
+            if self._next_mark() == "[" and self._holds_objects():
+                return True
+            if self._value() is _BLANK:
+                return False
+        return False
+
+    def _holds_objects(self) -> bool:
+        """True if an object follows the bracket, or the spaces behind it."""
+        inner = self._text[self._at + 1 :].lstrip(_SPACE)
+        while not inner and self._more():
+            inner = self._text[self._at + 1 :].lstrip(_SPACE)
+        return inner.startswith("{")
+
+    def _parsed_values(self) -> Iterator[Any]:
+        yield from super()._parsed_values()
+        if not self._end.startswith("The list breaks off"):
+            self._end = "" if self._next_mark() == "}" else _ONLY_LIST

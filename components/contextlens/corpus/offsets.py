@@ -134,6 +134,7 @@ def units() -> tuple[Unit, ...]:
             "characters, each line break as two",
             _only_with_breaks(_with_widths(_two_break_widths)),
         ),
+        Unit("bytes of UTF-16", _with_widths(lambda points: 2 * _utf16_widths(points)), True),
         Unit("characters, with the end on the last one", lambda _, s, e: (s, e + 1), True),
         Unit("characters from 1", lambda _, s, e: (s - 1, e - 1), True),
         Unit("characters from 1, with the end on the last one", lambda _, s, e: (s - 1, e), True),

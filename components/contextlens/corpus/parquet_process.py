@@ -1,4 +1,4 @@
-"""The process that reads one Parquet file: its bytes come in, columns of text go out.
+"""The process that reads one Parquet or Arrow file: its bytes come in, columns of text go out.
 
 A small file can unpack to any size. So the process reads the sizes in the file's metadata first,
 then one column at a time, with a bound on memory. `read_parquet` runs it with `python -m`. It
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +23,15 @@ from contextlens.core.errors import CorpusError
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named, unique
 
-__all__ = ["REFUSED", "TIMES_UNPACKED", "main"]
+__all__ = ["PARQUET", "REFUSED", "TIMES_UNPACKED", "main"]
 
 REFUSED = 3
 """The exit status if the output is a sentence that says why the file is refused."""
 
+PARQUET = b"PAR1"
+"""The first and the last bytes of a Parquet file."""
+ARROW = b"ARROW1"
+"""The first bytes of an Arrow file that is no stream."""
 TIMES_UNPACKED = 10
 """The most that a file may unpack to, in uploads of the largest size."""
 _LATER_BYTES = 100_000_000  # for threads and modules that come after the start
@@ -91,6 +95,7 @@ def _held() -> int:
 
 def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     try:
+        content = content if content[: len(PARQUET)] == PARQUET else _of_arrow(content)
         return _read(name, content, max_bytes, max_held)
     except MemoryError:  # an ArrowException, too; `readers` has the sentence
         raise
@@ -98,9 +103,26 @@ def _table(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table
         if "crypt" in str(exc).lower():
             raise _encrypted(name) from exc
         raise CorpusError(
-            f"{named(name)} cannot be read as Parquet: it is damaged, or of a kind that is not "
-            f"known. Write it again, or save it as {_TEXTS}."
+            f"{named(name)} cannot be read as Parquet or Arrow: it is damaged, or of a kind that "
+            f"is not known. Write it again, or save it as {_TEXTS}."
         ) from exc
+
+
+def _of_arrow(content: bytes) -> bytes:
+    """Return the Parquet file with the rows of an Arrow stream, as Hugging Face's `datasets` saves.
+
+    Feather is an Arrow file, not a stream, with a mark of its own.
+    """
+    source = pa.BufferReader(content)
+    is_file = content.startswith(ARROW)
+    with pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source) as reader:
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+        target = pa.BufferOutputStream()
+        with pq.ParquetWriter(target, reader.schema) as writer:
+            for batch in batches:
+                batch.validate(full=True)
+                writer.write_batch(batch)
+    return bytes(target.getvalue())
 
 
 def _encrypted(name: str) -> CorpusError:
@@ -113,6 +135,7 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         columns = _columns_of(file)
         n_rows = file.metadata.num_rows
+        classes = _classes_of(file.schema_arrow)
     _check(name, columns, n_rows)
     readable = [column for column in columns if not column.obstacle]
     _check_unpacked(name, readable, max_bytes)
@@ -124,7 +147,7 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     n_left, held_left = TIMES_UNPACKED * max_bytes, max_held
     for column in readable:
         try:
-            cells = _cells_of(content, column, n_wanted)
+            cells = _cells_of(content, column, n_wanted, classes.get(column.name, ()))
             n_left -= _n_characters(cells, n_left)
             held_left -= _n_held(cells, held_left)
         except NotTextError as exc:
@@ -134,6 +157,8 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     if not arrays:
         raise CorpusError(f"{named(name)} has no column of text. {' '.join(left_out)}")
     notes = [f"Only the first {n_wanted:,} rows were read."] if n_wanted < n_rows else []
+    if any(column.name in classes for column in readable):
+        notes.append("Numbers of classes were read as the names that the file gives them.")
     metadata = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
     return pa.table(arrays).replace_schema_metadata(metadata)
 
@@ -252,10 +277,13 @@ def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
 # Values
 
 
-def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
+def _cells_of(
+    content: bytes, column: _Column, n_rows: int, classes: Sequence[str]
+) -> list[str | None]:
     """Return the first cells of one column; equal texts of a batch are one object."""
     cells: list[str | None] = []
-    for array in _batches(content, column):
+    for batch in _batches(content, column):
+        array = _with_names(batch, classes) if classes else batch
         texts = as_texts(array.slice(0, n_rows - len(cells)))
         cells += [text and clean(text) for text in texts]
         if len(cells) >= n_rows:
@@ -263,6 +291,45 @@ def _cells_of(content: bytes, column: _Column, n_rows: int) -> list[str | None]:
     if len(cells) < n_rows:
         raise ValueError("a column ends before its last row")
     return cells
+
+
+def _classes_of(schema: pa.Schema) -> dict[str, list[str]]:
+    """Return the names of classes by column, as Hugging Face's `datasets` writes them."""
+    try:
+        info = json.loads((schema.metadata or {})[b"huggingface"])
+        features = dict(info["info"]["features"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return {}
+    found = {}
+    for title, feature in features.items():
+        for _ in range(2):  # a list of classes is a feature within one
+            inner = feature.get("feature") if isinstance(feature, dict) else feature
+            if isinstance(inner, list) and len(inner) == 1:
+                (inner,) = inner
+            feature = inner if isinstance(inner, dict) else feature
+        names = feature.get("names") if isinstance(feature, dict) else None
+        if isinstance(names, list) and names and all(isinstance(own, str) for own in names):
+            found[title] = names
+    return found
+
+
+def _with_names(array: pa.Array, names: Sequence[str]) -> pa.Array:
+    """Return numbers of classes, or lists of them, as their names; -1 says that there is none."""
+    known = dict(enumerate(names)) | {-1: None}
+
+    def name(value: Any) -> str | None:
+        return known.get(value, None if value is None else str(value))
+
+    is_list = pa.types.is_list(array.type) or pa.types.is_large_list(array.type)
+    if not (is_list or pa.types.is_integer(array.type)):
+        return array
+    if is_list and not pa.types.is_integer(array.type.value_type):
+        return array
+    values = array.to_pylist()
+    if is_list:
+        return pa.array([None if own is None else list(map(name, own)) for own in values],
+                        pa.list_(pa.string()))  # fmt: skip
+    return pa.array(map(name, values), pa.string())
 
 
 def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:

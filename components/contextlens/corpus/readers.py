@@ -22,14 +22,16 @@ from contextlens.core.memory import free_memory
 from contextlens.corpus.archives import ARCHIVES, unpacked
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
+from contextlens.corpus.exports.folders import Files, Folder, folder_in
 from contextlens.corpus.exports.reading import (
     EXPORT_FORMATS,
     export_of_table,
     read_export,
     read_folder,
 )
+from contextlens.corpus.exports.records import Tally
 from contextlens.corpus.json_lines import read_json, read_json_lines
-from contextlens.corpus.parquet_process import REFUSED
+from contextlens.corpus.parquet_process import PARQUET, REFUSED
 from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
 
 __all__ = [
@@ -47,7 +49,6 @@ __all__ = [
 # --- Parquet and Excel files, each read in a process of its own
 
 _ROOT = Path(__file__).parents[2]
-_MARK = b"PAR1"
 _MARK_ENCRYPTED = b"PARE"
 _SECONDS = 120
 TIMES_IN_MEMORY = 20  # the most memory of a reading process, in uploads of the largest size
@@ -56,30 +57,33 @@ _OUT_OF_MEMORY = re.compile(rb"MemoryError|memory allocation|bad_alloc|malloc", 
 """As Python, Rust and C++ say it."""
 
 
-def read_parquet(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
-    """Return the columns of a Parquet file.
+def read_parquet(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, kind: str = "Parquet"
+) -> Table:
+    """Return the columns of a Parquet or Arrow file.
 
     Args:
         name: the file's name.
         content: its bytes.
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; the remaining ones are left out.
+        kind: "Parquet" or "Arrow".
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
     """
     if _MARK_ENCRYPTED in {content[:4], content[-4:]}:
         raise _encrypted(name)
-    if content[:4] != _MARK:
+    if kind == "Parquet" and content[:4] != PARQUET:
         raise CorpusError(
             f"{named(name)} is no Parquet file, though its name says so. Name it for what it is "
             "(.csv, .tsv, .jsonl or .txt), or write it again."
         )
-    if content[-4:] != _MARK:
+    if kind == "Parquet" and content[-4:] != PARQUET:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
     cells, notes, left_out = _arrow(_in_child("Parquet", name, content, request))
-    return table_of(name, "Parquet", cells, notes=notes, left_out=left_out)
+    return table_of(name, kind, cells, notes=notes, left_out=left_out)
 
 
 def read_excel(
@@ -184,8 +188,10 @@ FORMATS = (
     *ARCHIVES,
 )
 """File extensions that can be read."""
-MORE_FORMATS = (".ndjson", ".iob", ".iob2", ".bio", ".ner")
-"""Other names for ".jsonl" and ".conll"."""
+_MORE_LINES = (".iob", ".iob2", ".bio", ".ner", ".ass", ".ssa", ".sbv")
+MORE_FORMATS = (".ndjson", *_MORE_LINES, ".arrow", ".feather")
+"""Other names for ".jsonl" and ".conll", other subtitles, and Arrow's."""
+_COLUMNS = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 _AS_TEXT = "Save it as plain text (.txt), a text a line, and give that file."
 _AS_CSV = "Save it as .xlsx or as CSV, and give that file."
@@ -210,6 +216,15 @@ _REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
         "Unpack it, and give one of its files, or its folder as a ZIP file.",
     ),
     (".ann",): ("has annotations without their texts", "Pack it with its .txt file as a ZIP file."),
+    (".lrc", ".sub", ".ttml", ".dfxp", ".smi"): (
+        "is a kind of subtitles that is not read",
+        "Save it as .srt, and give that file.",
+    ),
+    (".spacy",): (
+        "is spaCy's own binary",
+        "Write each of its documents as JSON, a line each, as “doc.to_json()” makes it, and give "
+        "that file (.jsonl).",
+    ),
     (".xml",): (
         "is XML, which is no table",
         "Write a table with a row for each marked word: its text, its place and its sense. "
@@ -224,6 +239,7 @@ _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
 
+_MIN_HELD = 100_000  # bytes for another table of several
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _TEXTS = (".txt", ".data")
@@ -237,7 +253,7 @@ _TABLES: dict[str, Callable[..., Table]] = {
 _READERS: dict[str, Callable[[str, bytes, int], Table]] = {
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
-    **dict.fromkeys((*EXPORT_FORMATS, *MORE_FORMATS[1:]), read_text),
+    **dict.fromkeys((*EXPORT_FORMATS, *_MORE_LINES), read_text),
 }
 
 
@@ -265,7 +281,7 @@ def read(
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
     ending = _ending(name)
-    if _XML.match(content[:_BEGINNING]):
+    if _XML.match(content[:_BEGINNING]) and ending not in REFUSED_FORMATS:
         ending = ".xml"
     if ending in REFUSED_FORMATS:
         why, way_out = REFUSED_FORMATS[ending]
@@ -284,6 +300,10 @@ def read(
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     held = min(held, free_memory() // 2)
     if ending == ".zip" and content:
+        data = _data_set(name, content, max_bytes=max_bytes, max_held=held)
+        if data is not None:
+            export = None if form else export_of_table(data, held)
+            return data if export is None else replace(export, content=content)
         folder = read_folder(name, content, max_bytes=max_bytes, max_held=held)
         if folder is not None:
             return folder
@@ -305,12 +325,66 @@ def read(
     return table
 
 
+def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+    """Return the rows of all tables in a ZIP file: Arrow and Parquet files, or alike CSV files.
+
+    Hugging Face's `datasets` saves such folders. None for an archive without an Arrow file and with
+    fewer than two others, or with CSV files whose columns have other titles.
+    """
+    folder = folder_in(name, content, max_bytes)
+    if folder is None:
+        return None
+    for endings in (_COLUMNS, (".csv", ".tsv")):
+        paths = [path for path in folder.paths if _ending(path) in endings]
+        if len(paths) > 1 or any(_ending(path) in {".arrow", ".feather"} for path in paths):
+            return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held)
+    return None
+
+
+def _joined(
+    name: str, folder: Folder, paths: Sequence[str], *, max_bytes: int, max_held: int
+) -> Table | None:
+    tally, files = Tally(), Files(paths)
+    columns: dict[str, list[str | None]] = {}
+    notes: dict[str, None] = {}
+    n_rows, kind, are_alike = 0, "", True
+    for path in paths:
+        own = folder.content(path, tally) if max_held > _MIN_HELD else b""
+        if not own:
+            tally.leave_out("file beyond the memory", "files beyond the memory",
+                            int(max_held <= _MIN_HELD))  # fmt: skip
+            continue
+        table = _plain_table(
+            path, _ending(path), own, max_bytes=max_bytes, max_held=max_held, form=""
+        )
+        max_held -= table.n_bytes
+        kind = kind or table.format
+        are_alike = are_alike and (not n_rows or {*table.columns} <= {*columns})
+        places = {title: (cell,) * table.n_rows for title, cell in files.cells(path).items()}
+        given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
+        cells = {**given, **places}
+        for title in dict.fromkeys((*columns, *cells)):
+            column = columns.setdefault(title, [None] * n_rows)
+            column.extend(cells.get(title, (None,) * table.n_rows))
+        n_rows += table.n_rows
+        notes |= dict.fromkeys((*table.notes, *table.left_out))
+    if not columns or (_ending(paths[0]) not in _COLUMNS and not are_alike):
+        return None
+    others = [path for path in folder.paths if path not in {*paths}]
+    tally.leave_out("file beside the tables", "files beside the tables", len(others))
+    for path in others[:3]:
+        tally.name(path)
+    said = (f"{len(paths):,} files were joined.", *notes, *tally.notes)
+    return table_of(name, kind, columns, notes=said[len(paths) < 2 :])
+
+
 def _plain_table(
     name: str, ending: str, content: bytes, *, max_bytes: int, max_held: int, form: Form
 ) -> Table:
     """Return the table in a file that no other tool wrote, or that is to be read as it is."""
-    if ending == ".parquet":
-        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held)
+    if ending in _COLUMNS:
+        kind = _COLUMNS[ending]
+        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held, kind=kind)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
     if ending in _TABLES:

@@ -390,6 +390,7 @@ MAX_SCANNED = 2_000_000
 _MAX_ROWS = 1_000_000
 _MAX_CELLS = 10_000_000  # some 600 MB of memory if every cell is a short text of its own
 _MAX_NAME = 80
+_OF_EXPORTS = ("text", "anchor")  # the texts, as the readers of exports title them
 _REFERENCE = 8  # bytes
 
 
@@ -409,6 +410,7 @@ class Table:
         export: the tool that wrote it, if that was guessed; "" for a plain file.
         metadata: the columns that a survey tool fills, which label no text.
         sheets: the titles of the sheets of an Excel file, the one read first; () for others.
+        annotators: how the annotations of several people were read; "" if there are none.
     """
 
     name: str
@@ -421,6 +423,7 @@ class Table:
     export: str = ""
     metadata: frozenset[str] = frozenset()
     sheets: tuple[str, ...] = ()
+    annotators: Literal["", "apart", "by majority"] = ""
 
     @property
     def n_rows(self) -> int:
@@ -441,8 +444,8 @@ class Table:
     @cached_property
     def text_column(self) -> str:
         """The column that most likely holds the sentences; the readers of exports know it."""
-        if self.export and "text" in self.columns:
-            return "text"
+        if self.export and (known := next((t for t in _OF_EXPORTS if t in self.columns), "")):
+            return known
         return guess_text_column(self.columns, self.kinds)
 
     @property

@@ -6,22 +6,30 @@ A reader of lines takes the lines of a file, without their ends, and yields rows
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from typing import Any, TypeGuard
 
 from contextlens.corpus.exports.records import Item, Mark, Record, Row, Tally, cell_of, rows_of
 from contextlens.corpus.exports.tools import Reader, tagged
 
 __all__ = [
+    "WEBANNO",
     "LineReader",
     "chat_messages",
     "conll",
     "conllu",
+    "fasttext",
     "is_chat",
     "is_conll",
+    "is_fasttext",
     "is_subtitles",
     "questions",
+    "styled_subtitles",
     "subtitles",
+    "tagged_table",
+    "training_sets",
+    "webanno",
     "written_chat",
 ]
 
@@ -31,7 +39,7 @@ LineReader = Callable[[Iterable[str], Tally], Iterator[Row]]
 # --- Subtitles
 
 _TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
-_TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
+_TIMES = re.compile(rf"\s*{_TIME}\s*(?:-->\s*{_TIME}.*|,{_TIME}\s*)")
 _STYLE = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<\d[\d:.]{0,20}>|\{\\[^{}]{0,200}\}")
 _DASHES = ("-", "\u2013", "\u2014")
 _HEADS = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)\b")
@@ -46,7 +54,7 @@ def is_subtitles(lines: Sequence[str]) -> bool:
 
 
 def subtitles(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
-    """Yield the text of each cue of .srt or .vtt, a text a speaker, without times and style."""
+    """Yield the text of each cue of .srt, .vtt or .sbv, a text a speaker, without its style."""
     waiting: list[str] = []  # a cue's number or name, which comes before its times
     cue: list[str] | None = None
     is_head = False
@@ -93,6 +101,31 @@ def _cue(lines: Sequence[str] | None, tally: Tally) -> Iterator[Row]:
     texts = [text for turn in turns if (text := " ".join(turn).strip())]
     yield from ({"text": text} for text in texts)
     tally.leave_out("cue without a text", "cues without a text", int(not texts))
+
+
+_DRAWING = re.compile(r"\{[^{}]{0,200}\\p[1-9]")
+
+
+def styled_subtitles(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
+    """Yield the lines that are said in .ass or .ssa, with their speakers."""
+    titles: list[str] = []
+    for line in lines:
+        kind, _, rest = line.partition(":")
+        kind = kind.strip().casefold()
+        if kind == "format" and "text" in rest.casefold():
+            titles = [title.strip().casefold() for title in rest.split(",")]
+        elif kind == "comment":
+            tally.leave_out("comment")
+        elif kind == "dialogue" and titles:
+            cells = dict(zip(titles, rest.strip().split(",", len(titles) - 1), strict=False))
+            written = cells.get("text", "")
+            plain = _STYLE.sub("", written).replace("\\N", " ").replace("\\n", " ")
+            text = " ".join(plain.replace("\\h", " ").split())
+            if text and not _DRAWING.search(written):
+                yield {"text": text, "author": cells.get("name", cells.get("actor", "")).strip()}
+            else:
+                tally.leave_out("cue without a text", "cues without a text")
+    tally.name("times and styles")
 
 
 # --- Sentences with a tag for each token, a line a token
@@ -146,6 +179,139 @@ def _sentences(lines: Iterable[str]) -> Iterator[list[str]]:
             sentence = []
     if sentence:
         yield sentence
+
+
+_WORD_TITLES = ("word", "words", "token", "tokens", "form")
+
+
+def tagged_table(columns: Mapping[str, Sequence[str | None]], tally: Tally) -> Iterator[Row] | None:
+    """Return the rows of a table with a token and its tag a row; None for other tables.
+
+    A column such as "Sentence #" has a value where a sentence begins, or in all of its rows.
+    """
+    titles = {title.strip().casefold(): title for title in columns}
+    words = next((titles[own] for own in _WORD_TITLES if own in titles), "")
+    numbers = next((titles[own] for own in titles if own.startswith("sent")), "")
+    tags = [
+        title for title, cells in columns.items()
+        if (given := [cell.strip() for cell in cells if cell])
+        and sum(_STRETCH.fullmatch(own) is not None for own in given) >= _N_SURE * len(given)
+        and any(own[:2] in {"B-", "I-", "U-", "S-"} for own in given)
+    ] if words and numbers else []  # fmt: skip
+    if not tags:
+        return None
+
+    def rows() -> Iterator[Row]:
+        sentence: list[tuple[str, str]] = []
+        number: str | None = None
+        for own, word, tag in zip(*(columns[t] for t in (numbers, words, tags[-1])), strict=True):
+            if own and own != number and sentence:
+                yield from _tagged_rows(sentence, tally)
+                sentence = []
+            number = own or number
+            if word:
+                sentence.append((word, tag or "O"))
+            else:
+                tally.leave_out("row without a token", "rows without a token")
+        yield from _tagged_rows(sentence, tally)
+        for title in columns:
+            if title not in {numbers, words, tags[-1]}:
+                tally.name(title)
+
+    return rows()
+
+
+def _tagged_rows(sentence: Sequence[tuple[str, str]], tally: Tally) -> Iterator[Row]:
+    if sentence:
+        tokens, tags = zip(*sentence, strict=True)
+        yield from rows_of(tagged(tokens, tags, {}), tally)
+
+
+WEBANNO = "#FORMAT=WebAnno TSV"
+_NUMBERED = re.compile(r"(.*)\[(\d+)\]")
+
+
+def webanno(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
+    """Yield a row for each span of INCEpTION's or WebAnno's TSV, in its sentence."""
+    layers: list[tuple[str, int]] = []
+    texts: list[str] = []
+    tokens: list[list[str]] = []
+    for line in (*lines, ""):
+        if line.startswith(("#T_SP=", "#T_RL=", "#T_CH=")):
+            layer, *features = line[6:].split("|")
+            is_span = line.startswith("#T_SP=")
+            layers.append((layer.rpartition(".")[2] if is_span else "", max(1, len(features))))
+        elif line.startswith("#Text="):
+            texts.append(line[6:].replace("\\r", "").replace("\\n", "\n"))
+        elif line.strip() and not line.startswith("#"):
+            tokens.append(line.split("\t"))
+        elif not line.strip() and tokens:
+            yield from _spans(texts, tokens, layers, tally)
+            texts, tokens = [], []
+
+
+def _spans(
+    texts: Sequence[str], rows: Sequence[list[str]], layers: Sequence[tuple[str, int]], tally: Tally
+) -> Iterator[Row]:
+    tokens = [row for row in rows if len(row) > 2 and "." not in row[0]]
+    tally.leave_out("part of a token", "parts of tokens", len(rows) - len(tokens))
+    forms = [row[2] for row in tokens]
+    text = "\n".join(texts) or " ".join(forms)
+    places = _found(text, forms)
+    if forms and not places:
+        tally.leave_out("sentence without its words", "sentences without their words")
+        return
+    first = 3
+    marks: list[Mark] = []
+    for layer, n_features in layers:
+        cells = [(row[first : first + n_features], place)
+                 for row, place in zip(tokens, places, strict=True)]  # fmt: skip
+        first += n_features
+        if layer:
+            marks += _of_layer(layer, cells, text)
+        else:
+            tally.leave_out("relation", n=sum(any(c not in {"_", ""} for c in own)
+                                              for own, _ in cells))  # fmt: skip
+    yield from rows_of(Record(text, marks), tally)
+
+
+def _of_layer(
+    layer: str, cells: Sequence[tuple[Sequence[str], tuple[int, int]]], text: str
+) -> list[Mark]:
+    """Return the spans of a layer: tokens whose values have one number are one span."""
+    spans: dict[object, tuple[int, int, str]] = {}
+    for number, (own, (start, end)) in enumerate(cells):
+        stacked = list(
+            zip(*(cell.split("|") for cell in own if cell not in {"_", ""}), strict=False)
+        )
+        for level, values in enumerate(stacked):
+            named = [_NUMBERED.fullmatch(value) for value in values]
+            plain = [m[1] if m else v for m, v in zip(named, values, strict=True)]
+            key: object = next((m[2] for m in named if m), (number, level))
+            label = ", ".join(v.replace("\\_", "_") for v in plain if v != "*") or layer
+            known = spans.get(key, (start, end, label))
+            spans[key] = (known[0], end, known[2])
+    return [Mark(a, b, label, text[a:b]) for a, b, label in spans.values()]
+
+
+_LABEL = re.compile(r"__label__(\S+)\s*")
+
+
+def is_fasttext(lines: Sequence[str]) -> bool:
+    """True if nearly all lines begin with fastText's "__label__"."""
+    filled = [line for line in lines if line.strip()]
+    return bool(filled) and sum(map(bool, map(_LABEL.match, filled))) >= _N_SURE * len(filled)
+
+
+def fasttext(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
+    """Yield the texts of fastText with their labels."""
+    for line in lines:
+        labels = _LABEL.findall(line)
+        text = _LABEL.sub("", line).strip()
+        if text:
+            yield {"text": text, "label": ",".join(labels)}
+        elif line.strip():
+            tally.leave_out("line without a text", "lines without a text")
 
 
 _MAX_JOINED = 20  # words of grammar in a written one
@@ -284,47 +450,94 @@ def _message(author: str, lines: Sequence[str] | None, tally: Tally) -> Iterator
         yield {"text": text.strip("\u200e\u200f"), "author": author.strip("\u200e\u200f~\u202f ")}
 
 
-_BODIES, _AUTHORS = ("text", "content", "message", "body"), ("from", "author", "user", "sender")
+_BODIES, _AUTHORS = (
+    ("text", "content", "message", "body"),
+    ("from", "author", "user", "sender", "sender_name", "actor"),
+)
+_WHEN = ("date", "ts", "timestamp", "date_unixtime", "timestamp_ms", "createdDateTime")
+_SAID = {"message", "Default", "Reply", "0", "19"}  # kinds of messages that people wrote
+_TAG = re.compile(r"<[^<>]{1,500}>")
+_MENDED = "Letters that Facebook writes wrongly were mended, guessed."
 
 
 def chat_messages(items: Sequence[Item]) -> Reader | None:
-    """Return the reader of messages in JSON, as Telegram, Slack and exporters of Discord write."""
-    first = items[0]
-    if len(items) == 1 and isinstance(first.get("messages"), list):
-        inside = [own for own in first["messages"][:50] if isinstance(own, dict)]
-        reader = chat_messages(inside) if inside else None
-        if reader is None:
-            return None
-        read_message = reader
+    """Return the reader of messages in JSON.
 
-        def read_all(item: Item, tally: Tally) -> Iterator[Row]:
-            for own in item.get("messages") or ():
-                if isinstance(own, dict):
-                    yield from read_message(own, tally)
-
-        return read_all
-    when = ("date", "ts", "timestamp", "date_unixtime", "timestamp_ms")
-    body = next((key for key in _BODIES if all(key in item for item in items)), "")
-    is_chat_like = all(any(key in item for key in when) for item in items) and all(
-        any(key in item for key in (*_AUTHORS, "actor", "subtype", "sender_name")) for item in items
-    )
-    if not body or not is_chat_like:
+    Telegram, Slack, Messenger, Teams and exporters of Discord write such files.
+    """
+    if all(any(True for _ in _conversations(item)) for item in items):
+        return _of_conversations(items)
+    counts = {key: sum(key in item for item in items) for key in _BODIES}
+    body = max(_BODIES, key=counts.__getitem__)
+    n_said = sum(any(key in item for key in (*_AUTHORS, "subtype")) for item in items)
+    if min(2 * counts[body], 2 * n_said) < len(items) or not all(
+        any(key in item for key in _WHEN) for item in items
+    ):  # fmt: skip
         return None
 
     def read(item: Item, tally: Tally) -> Iterator[Row]:
         text = _said(item.get(body)).strip()
-        kind = str(item.get("type", "message"))
-        if item.get("subtype") or kind not in {"message", "Default", "Reply", "0", "19"}:
+        kind = str(item.get("type", item.get("messageType", "message")))
+        if item.get("subtype") or kind not in _SAID:
             tally.leave_out("notice of the app", "notices of the app")
-        elif not text:
+            return
+        if not text:
             tally.leave_out("message without a text", "messages without a text")
-        else:
-            given = next((item[k] for k in (*_AUTHORS, "sender_name") if item.get(k)), None)
-            if isinstance(given, dict):
-                given = given.get("name") or given.get("username") or given.get("id")
-            yield {"text": text, "author": cell_of(given)}
+            return
+        author = _author(item)
+        if "timestamp_ms" in item and (mended := _mended(text)) != text:
+            text, author = mended, _mended(author or "")
+            tally.remark(_MENDED)
+        yield {"text": text, "author": author}
 
     return read
+
+
+def _conversations(item: Item) -> Iterator[tuple[str | None, list[Any]]]:
+    """Yield the lists of messages in an object, with the name of each conversation."""
+    chats = item.get("chats")
+    inside = chats.get("list") if isinstance(chats, dict) else chats
+    for own in inside if isinstance(inside, list) else ():
+        if isinstance(own, dict) and isinstance(own.get("messages"), list):
+            yield cell_of(own.get("name")), own["messages"]
+    for key in ("messages", "value"):
+        if isinstance(given := item.get(key), list):
+            yield cell_of(item.get("name")), given
+
+
+def _of_conversations(items: Sequence[Item]) -> Reader | None:
+    found = [own for item in items for own in _conversations(item)]
+    first = [own for _, messages in found for own in messages[:50] if isinstance(own, dict)]
+    reader = chat_messages(first[:200]) if first else None
+    if reader is None:
+        return None
+    read_message, has_names = reader, len(found) > 1 and len({name for name, _ in found}) > 1
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        for name, messages in _conversations(item):
+            for own in messages:
+                for row in read_message(own, tally) if isinstance(own, dict) else ():
+                    yield {**row, "chat": name} if has_names else row
+
+    return read
+
+
+def _author(item: Item) -> str | None:
+    given = next((item[key] for key in _AUTHORS if item.get(key)), None)
+    if isinstance(given, dict) and isinstance(given.get("user"), dict):
+        given = given["user"]
+    if isinstance(given, dict):
+        keys = ("name", "displayName", "username", "id")
+        given = next((given[key] for key in keys if given.get(key)), None)
+    return cell_of(given)
+
+
+def _mended(text: str) -> str:
+    """Return a text whose bytes of UTF-8 were taken for Latin-1 as it was, and others unchanged."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
 
 
 def _said(value: Any) -> str:
@@ -332,6 +545,10 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         parts = (own.get("text") if isinstance(own, dict) else own for own in value)
         return "".join(part for part in parts if isinstance(part, str))
+    if isinstance(value, dict) and isinstance(value.get("content"), str):  # of Teams
+        is_html = value.get("contentType") == "html"
+        text = value["content"]
+        return " ".join(unescape(_TAG.sub(" ", text)).split()) if is_html else str(text)
     if isinstance(value, dict):
         value = value.get("text")
     return value if isinstance(value, str) else ""
@@ -375,3 +592,62 @@ def questions(items: Sequence[Item]) -> Reader | None:
                 }
 
     return read
+
+
+# --- Texts to train on
+
+_SETS = ("set", "texts", "sentences", "pair")
+_SIDES = {2: ("text1", "text2"), 3: ("anchor", "positive", "negative")}
+_MAX_SETS = 1_000  # of one query
+
+
+def training_sets(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of pairs and triplets in lists, as sentence-transformers trains on."""
+    key = next((own for own in _SETS if all(_are_texts(item.get(own)) for item in items)), "")
+    if key:
+        return _of_sets(key)
+    if not all(
+        isinstance(item.get("query"), str) and _are_texts(item.get("pos"), least=1)
+        and isinstance(item.get("neg", []), list) for item in items
+    ):  # fmt: skip
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        near, far = ([own for own in given if isinstance(own, str) and own.strip()]
+                     if isinstance(given := item.get(side), list) else []
+                     for side in ("pos", "neg"))  # fmt: skip
+        if not near or not isinstance(item.get("query"), str):
+            tally.leave_out("query without a text to find", "queries without a text to find")
+            return
+        n = max(len(near), len(far))
+        tally.leave_out("text of a query with too many", "texts of queries with too many",
+                        max(0, n - _MAX_SETS))  # fmt: skip
+        for i in range(min(n, _MAX_SETS)):
+            negative = far[i % len(far)] if far else None
+            texts = (item["query"], near[i % len(near)], negative)
+            yield dict(zip(_SIDES[3], texts, strict=True))
+        for title in item.keys() - {"query", "pos", "neg"}:
+            tally.name(title)
+
+    return read
+
+
+def _of_sets(key: str) -> Reader:
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        given = item.get(key)
+        if not _are_texts(given):
+            tally.leave_out("row without two or three texts", "rows without two or three texts")
+            return
+        others = {title: cell_of(value) for title, value in item.items() if title != key}
+        yield {**dict(zip(_SIDES[len(given)], given, strict=True)), **others}
+
+    return read
+
+
+def _are_texts(value: object, least: int = 2) -> TypeGuard[list[str]]:
+    return (
+        isinstance(value, list)
+        and len(value) >= least
+        and (least == 1 or len(value) in _SIDES)
+        and all(isinstance(own, str) for own in value)
+    )

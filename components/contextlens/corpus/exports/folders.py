@@ -15,17 +15,27 @@ from contextlens.core.errors import CorpusError
 from contextlens.core.schema import TEST, TRAIN, VALIDATION
 from contextlens.core.words import Span
 from contextlens.corpus.archives import FAILURES, METHODS, is_locked, is_side_file, n_entries
-from contextlens.corpus.charsets import charset_of, open_text
+from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.exports.records import Mark, Record, Row, Tally, rows_of
 from contextlens.corpus.offsets import Unit, unit_of
 from contextlens.corpus.table import clean, named
 
-__all__ = ["Folder", "annotated_rows", "folder_in", "is_annotated", "text_paths", "text_rows"]
+__all__ = [
+    "Files",
+    "Folder",
+    "Levels",
+    "annotated_rows",
+    "folder_in",
+    "is_annotated",
+    "text_paths",
+    "text_rows",
+]
 
 MAX_FILES = 200_000
 _N_FLAT = 5  # files of one folder are texts, unless their names are those of tables
 _OF_TABLES = re.compile(r"train|test|val|dev|label|gold|map|class", re.IGNORECASE)
 _TEXT = re.compile(r".*\.txt|[^.]+|\d[\d.]*", re.IGNORECASE | re.DOTALL)
+_SHARD = re.compile(r"-\d{5}-of-\d{5}")
 _SPLITS = {*TRAIN, *TEST, *VALIDATION}
 
 
@@ -35,11 +45,16 @@ class Folder:
     def __init__(self, name: str, archive: zipfile.ZipFile, max_bytes: int) -> None:
         self._name, self._archive, self._n_left = name, archive, max_bytes
         self._max_bytes = max_bytes
+        self._sizes: dict[str, int] = {}
         self._files = {file.filename: file for file in archive.infolist() if not is_side_file(file)}
         self.paths = tuple(self._files)
 
-    def text(self, path: str, tally: Tally) -> str | None:
-        """Return the text of a file as it is written; None if it is no text, which is counted.
+    def size(self, path: str) -> int:
+        """Return the size of a file in bytes, as the archive says."""
+        return self._files[path].file_size
+
+    def content(self, path: str, tally: Tally) -> bytes | None:
+        """Return the bytes of a file; None if it cannot be unpacked, which is counted.
 
         Raises:
             CorpusError: the files unpack to more than is read.
@@ -48,26 +63,44 @@ class Folder:
         if is_locked(file) or file.compress_type not in METHODS:
             tally.leave_out("locked file")
             return None
+        n_known = self._sizes.get(path, 0)
         try:
             with self._archive.open(file) as stream:
-                content = stream.read(self._n_left + 1)
+                content = stream.read(self._n_left + n_known + 1)
         except FAILURES:
             tally.leave_out("damaged file")
             return None
-        self._n_left -= len(content)
+        self._n_left -= len(content) - n_known
+        self._sizes[path] = len(content)
         if self._n_left < 0:
             raise CorpusError(
                 f"{named(self._name)} unpacks to more than {self._max_bytes / 1e6:,.0f} MB, the "
                 "most that is read here. Pack fewer of its files."
             )
+        return content
+
+    def text(self, path: str, tally: Tally) -> str | None:
+        """Return the text of a file as it is written; None if it is no text, which is counted.
+
+        Raises:
+            CorpusError: the files unpack to more than is read.
+        """
+        content = self.content(path, tally)
+        charset = None if content is None else self.charset(path, content, tally)
+        if content is None or charset is None:
+            return None
+        with open_text(content, charset, newline="") as stream:
+            return clean(stream.read())
+
+    def charset(self, path: str, content: bytes, tally: Tally) -> Charset | None:
+        """Return the encoding of a file; None if it is no text, which is counted."""
         try:
             charset = charset_of(path, content)
         except CorpusError:
             tally.leave_out("file that is no text", "files that are no text")
             return None
         tally.read_as(charset.title)
-        with open_text(content, charset, newline="") as stream:
-            return clean(stream.read())
+        return charset
 
 
 def folder_in(name: str, content: bytes, max_bytes: int) -> Folder | None:
@@ -116,7 +149,7 @@ def text_rows(folder: Folder, paths: Sequence[str], tally: Tally) -> Iterator[Ro
     for path in others[:3]:
         tally.name(path)
     tally.name("names of files")
-    levels = _Levels(paths)
+    levels = Levels(paths)
     for path in paths:
         text = folder.text(path, tally)
         if text is not None and not text.isspace() and text:
@@ -125,29 +158,61 @@ def text_rows(folder: Folder, paths: Sequence[str], tally: Tally) -> Iterator[Ro
             tally.leave_out("empty file")
 
 
-class _Levels:
-    """The folders of paths as cells: the last one as label, and those above it that differ."""
+class Levels:
+    """The folders of paths as cells: the last one by a title, and those above it that differ."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        parts = [path.split("/")[:-1] for path in paths]
+    def __init__(self, paths: Sequence[str], last: str = "label") -> None:
+        self._depth = max((path.count("/") for path in paths), default=0)
+        parts = [self._parts(path) for path in paths]
         levels = zip(*parts, strict=True)
         self._first = len(list(takewhile(lambda own: len(set(own)) == 1, levels)))
         columns = list(zip(*(own[self._first :] for own in parts), strict=True))
-        self._titles = [f"folder {i}" for i in range(1, len(columns))] + ["label"] * bool(columns)
+        self._titles = [f"folder {i}" for i in range(1, len(columns))] + [last] * bool(columns)
         self._are_splits = [{_split(value) for value in set(own)} <= _SPLITS for own in columns]
         for i, is_split in enumerate(self._are_splits):
             if is_split and "split" not in self._titles:
                 self._titles[i] = "split"
 
+    def _parts(self, path: str) -> list[str]:
+        """Return the folders of a path, as many as the deepest one has."""
+        parts = path.split("/")[:-1]
+        return parts + [""] * (self._depth - len(parts))
+
     def cells(self, path: str) -> Row:
         """Return the cells of a path by title."""
-        own = path.split("/")[:-1][self._first :]
+        own = self._parts(path)[self._first :]
         values = [
             _split(value) if is_split else value
             for value, is_split in zip(own, self._are_splits, strict=True)
         ]
         cells = dict(zip(self._titles, values, strict=True))
         return {title: cells[title] for title in reversed(self._titles)}  # the label first
+
+
+class Files:
+    """The places of files of one kind as cells: their folders, and their names if these differ."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._folders = Levels(paths, "folder")
+        stems = {_stem(path) for path in paths}
+        self._are_splits = {_split(stem) for stem in stems} <= _SPLITS
+        has_words = any(any(map(str.isalpha, stem)) for stem in stems)  # and no days, as in Slack's
+        has_folders = bool(self._folders.cells(paths[0]))
+        self._has_names = len(stems) > 1 and (has_words or not has_folders)
+
+    def cells(self, path: str) -> Row:
+        """Return the cells of a path by title."""
+        cells = self._folders.cells(path)
+        if not self._has_names:
+            return cells
+        if self._are_splits and "split" not in cells:
+            return {**cells, "split": _split(_stem(path))}
+        return {**cells, "file": _stem(path)}
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file: "train" for "data/train-00000-of-00002.parquet"."""
+    return _SHARD.sub("", path.rpartition("/")[2].rpartition(".")[0])
 
 
 def _split(folder: str) -> str:

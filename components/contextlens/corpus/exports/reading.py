@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,18 +19,27 @@ from typing import Any
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.exports.documents import (
+    WEBANNO,
     LineReader,
     chat_messages,
     conll,
     conllu,
+    fasttext,
     is_chat,
     is_conll,
+    is_fasttext,
     is_subtitles,
     questions,
+    styled_subtitles,
     subtitles,
+    tagged_table,
+    training_sets,
+    webanno,
     written_chat,
 )
 from contextlens.corpus.exports.folders import (
+    Files,
+    Folder,
     annotated_rows,
     folder_in,
     is_annotated,
@@ -37,6 +47,8 @@ from contextlens.corpus.exports.folders import (
     text_rows,
 )
 from contextlens.corpus.exports.records import (
+    ANNOTATOR,
+    APART,
     MARK_TITLES,
     Item,
     Row,
@@ -50,7 +62,9 @@ from contextlens.corpus.exports.tools import (
     doccano,
     label_studio,
     label_studio_min,
+    labelbox,
     marked_texts,
+    mechanical_turk,
     nested_texts,
     prodigy,
     tagged_tokens,
@@ -61,6 +75,7 @@ from contextlens.corpus.table import Table, named
 __all__ = ["EXPORTS", "EXPORT_FORMATS", "Export", "export_of_table", "read_export", "read_folder"]
 
 _N_HEAD = 50  # objects by which a tool is recognised
+_N_JOINT = 500  # of several files
 _N_LATER = 50  # more of them with the first marks of a list
 _MAX_DEPTH = 6  # of lists that may hold marks
 _MAX_LITERAL = 100_000  # characters of a list of Python's, of which parsing takes 300 times that
@@ -68,7 +83,8 @@ _SAMPLE = 1 << 16  # characters by which lines are
 _JSON = {".json", ".jsonl", ".ndjson"}
 _LINES = {".txt", ".data"}
 _BY_NAME = {
-    **dict.fromkeys((".srt", ".vtt"), "subtitles"),
+    **dict.fromkeys((".srt", ".vtt", ".sbv"), "subtitles"),
+    **dict.fromkeys((".ass", ".ssa"), "styled_subtitles"),
     **dict.fromkeys((".conll", ".iob", ".iob2", ".bio", ".ner"), "conll"),
     ".conllu": "conllu",
 }
@@ -123,6 +139,18 @@ EXPORTS: Mapping[str, Export] = {
         "doccano", "`JSONL`", "`text`", "`label` or `entities`: a row for each",
         "`label` as a list of names", "relations, comments, ids", doccano,
     ),
+    "labelbox": Export(
+        "Labelbox", "`NDJSON`", "`row_data`", "entities: a row for each", "classifications",
+        "relations, details", labelbox,
+    ),
+    "mechanical_turk": Export(
+        "Mechanical Turk", "`CSV` of results", "`Input.` columns", "", "`Answer.` columns",
+        "rejected assignments, ids and times", mechanical_turk,
+    ),
+    "training_sets": Export(
+        "texts to train on", "`JSONL` with `query`, `pos`, `neg`, or with lists of two or three",
+        "a pair or a triplet in each row", "", "other columns", "scores", training_sets,
+    ),
     "brat": Export(
         "brat", "`.txt` and `.ann` in a ZIP file", "each line", "T: a row for each", "its type",
         "relations, events, attributes, notes, marks in several pieces",
@@ -132,7 +160,8 @@ EXPORTS: Mapping[str, Export] = {
         questions,
     ),
     "chat_messages": Export(
-        "chats", "`JSON` of Telegram, Slack, DiscordChatExporter", "each message", "", "`author`",
+        "chats", "`JSON` of Telegram, Slack, Messenger, Teams, DiscordChatExporter",
+        "each message", "", "`author`, `chat`",
         "notices, messages without a text", chat_messages,
     ),
     "tagged_tokens": Export(
@@ -149,16 +178,27 @@ EXPORTS: Mapping[str, Export] = {
         "a column for each value, such as `meta.title`", "", "", "lists of objects", nested_texts,
     ),
     "subtitles": Export(
-        "subtitles", "`.srt`, `.vtt`", "each cue, and each speaker's line in it", "", "",
+        "subtitles", "`.srt`, `.vtt`, `.sbv`", "each cue, and each speaker's line in it", "", "",
         "times, styles, notes, empty cues",
     ),
+    "styled_subtitles": Export(
+        "subtitles", "`.ass`, `.ssa`", "each line that is said", "", "`author`",
+        "times, styles, comments, drawings",
+    ),
     "conll": Export(
-        "CoNLL", "`.conll`, `.iob`, `.bio`, `.txt`", "each sentence",
+        "CoNLL", "`.conll`, `.iob`, `.bio`, `.txt`, tables with a token a row", "each sentence",
         "each stretch that the last column marks", "its tag", "other columns",
     ),
     "conllu": Export(
         "CoNLL-U", "`.conllu`", "each sentence", "each word but punctuation",
         "its universal tag, `lemma`", "features, heads, relations, empty nodes",
+    ),
+    "webanno": Export(
+        "INCEpTION", "`.tsv` of WebAnno", "each sentence", "each span of a layer", "its features",
+        "relations, chains, parts of tokens",
+    ),
+    "fasttext": Export(
+        "fastText", "`.txt` with `__label__`", "each line", "", "`label`", "lines without a text",
     ),
     "written_chat": Export(
         "chats", "`.txt` of WhatsApp", "each message, with all of its lines", "", "`author`",
@@ -168,15 +208,27 @@ EXPORTS: Mapping[str, Export] = {
         "folders of texts", "`.txt` files in a ZIP file (20 newsgroups, IMDB)", "each file", "",
         "its folder; `split` of those above it", "other files, empty ones",
     ),
+    "files": Export(
+        "files of one kind", "several of the files above in a ZIP file, such as Slack's days",
+        "as in one of them", "as in one of them",
+        "`folder`, `file` or `split`; `annotator` for doccano's files of people",
+        "files of other kinds",
+    ),
 }  # fmt: skip
 """What other tools write, by the reader's name, the surest to recognise first."""
 _GENERIC = {"tagged_tokens", "marked_texts", "nested_texts"}
-_OF_TABLES = ("label_studio_min", "argilla", "marked_texts", "tagged_tokens")
+_OF_TABLES = (
+    *("mechanical_turk", "label_studio_min", "argilla", "training_sets"),
+    *("marked_texts", "tagged_tokens"),
+)
 _OF_LINES: Mapping[str, LineReader] = {
     "subtitles": subtitles,
     "conll": conll,
     "conllu": conllu,
     "written_chat": written_chat,
+    "styled_subtitles": styled_subtitles,
+    "webanno": webanno,
+    "fasttext": fasttext,
 }
 
 
@@ -227,6 +279,10 @@ def read_export(name: str, ending: str, content: bytes, max_held: int) -> Table 
 
 def _kind_of_lines(lines: Sequence[str], ending: str) -> str:
     """Return the reader of lines that a sample looks like; "" for none."""
+    if lines[0].startswith(WEBANNO):
+        return "webanno"
+    if ending in _LINES and is_fasttext(lines):
+        return "fasttext"
     if ending in _LINES and is_subtitles(lines):
         return "subtitles"
     whole = lines[:-1] if len(lines) > 1 else lines  # the last one may be cut
@@ -238,7 +294,7 @@ def _kind_of_lines(lines: Sequence[str], ending: str) -> str:
 def _of_json(
     name: str, ending: str, content: bytes, charset: Charset, max_held: int
 ) -> Table | None:
-    items = partial(json_items, name, content, charset, by_line=ending in {".jsonl", ".ndjson"})
+    items = partial(json_items, name, content, charset, by_line=_is_by_line(ending))
     found = _recognised(_head(items()), list(EXPORTS))
     if found is None:
         return None
@@ -316,10 +372,17 @@ def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -
     elif tally.n_marks == 0:
         titles = titles_without_marks(columns)
         columns = {titles[t]: cells for t, cells in columns.items()}
-    if tally.n_people == 1 and len({*columns.get("annotator", ())} - {None}) == 1:
-        del columns["annotator"]
+    if tally.n_people == 1 and len({*columns.get(ANNOTATOR, ())} - {None}) == 1:
+        del columns[ANNOTATOR]
         notes = (*notes, "Only one annotator is named; the column “annotator” was left out.")
-    return replace(table, columns=MappingProxyType(columns), notes=notes, export=title)
+    several = ANNOTATOR in columns and tally.has_several_people
+    return replace(
+        table,
+        columns=MappingProxyType(columns),
+        notes=notes,
+        export=title,
+        annotators="apart" if several else "",
+    )
 
 
 def export_of_table(table: Table, max_held: int) -> Table | None:
@@ -328,7 +391,10 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
     Label Studio's CSV has such cells, and so have lists in Parquet files.
     """
     columns = {title: c for title, c in table.columns.items() if _is_json_column(c)}
-    if not columns:
+    tagged = Tally()
+    if (sentences := tagged_table(table.columns, tagged)) is not None:
+        return _as_export(table, "conll", _Rows(sentences, tagged), max_held)
+    if not columns and "HITId" not in table.columns:
         return None
 
     def item_of(row: int) -> Item:
@@ -346,13 +412,18 @@ def export_of_table(table: Table, max_held: int) -> Table | None:
     tally = Tally()
     items = (head[row] if row in head else item_of(row) for row in range(table.n_rows))
     rows = _Rows((row for item in items for row in reader(item, tally)), tally)
-    expanded = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
-    if expanded is None:
+    return _as_export(table, kind, rows, max_held)
+
+
+def _as_export(table: Table, kind: str, rows: _Rows, max_held: int) -> Table | None:
+    """Return the table of an export's rows, which were made of another table."""
+    found = _table(table.name, kind, Charset("utf-8", table.encoding), rows, max_held)
+    if found is None:
         return None
     return replace(
-        expanded,
+        found,
         format=f"{table.format}, {EXPORTS[kind].tool}",
-        notes=(*table.notes, *expanded.notes),
+        notes=(*table.notes, *found.notes),
         left_out=table.left_out,
     )
 
@@ -397,5 +468,142 @@ def read_folder(name: str, content: bytes, *, max_bytes: int, max_held: int) -> 
     elif paths := text_paths(folder.paths):
         kind, rows = "folder", text_rows(folder, paths, tally)
     else:
-        return None
+        return _read_files(name, folder, max_held)
     return _table(name, kind, Charset("utf-8", ""), _Rows(rows, tally), max_held)
+
+
+# --- Several files of one kind
+
+
+def _read_files(name: str, folder: Folder, max_held: int) -> Table | None:
+    """Return the table of the files of the commonest kind in a ZIP file; None for fewer than two.
+
+    The kinds of tools come before plain JSON, whose files must have keys in common.
+    """
+    paths = [path for path in folder.paths if _ending(path) in {*_JSON, *_BY_NAME}]
+    kinds: dict[str, str] = {}
+    keys: dict[str, set[str]] = {}
+    joint: dict[str, list[Item]] = {}
+    sizes = Counter[str]()
+    for path in paths:
+        head = _head_in(folder, path)
+        kind = kinds[path] = _kind_of_file(path, head)
+        keys[path] = {key for item in head for key in item}
+        own = joint.setdefault(kind, [])
+        own += head[: max(0, _N_JOINT - len(own))]
+        sizes[kind] += folder.size(path) if kind or head else 0
+    kind = max(sizes, key=lambda own: (own not in {"", *_GENERIC}, sizes[own]), default="")
+    chosen = [path for path in paths if kinds[path] == kind]
+    if chosen and (not kind or kind in _GENERIC):
+        model = keys[max(chosen, key=folder.size)]
+        chosen = [own for own in chosen if 2 * len(keys[own] & model) > len(keys[own] | model)]
+    if len(chosen) < 2:
+        return None
+    tally = Tally()
+    others = [path for path in folder.paths if path not in {*chosen}]
+    tally.leave_out("file of another kind", "files of other kinds", len(others))
+    for path in others[:3]:
+        tally.name(path)
+    rows = _Rows(_rows_of_files(folder, chosen, kind, joint[kind], tally), tally)
+    table = _table(name, "files", Charset("utf-8", ""), rows, max_held)
+    if table is None:
+        return None
+    tool = EXPORTS[kind].tool if kind else "JSON"
+    found = replace(table, format=tool, export=f"{tool}, {len(chosen):,} files")
+    return _of_people(found, kind)
+
+
+def _head_in(folder: Folder, path: str) -> list[Item]:
+    """Return the first objects of a file; none if it is not JSON."""
+    content = folder.content(path, Tally()) if _ending(path) in _JSON else None
+    try:
+        return list(islice(_items_in(path, content), _N_HEAD)) if content else []
+    except CorpusError:
+        return []
+
+
+def _items_in(path: str, content: bytes) -> Items:
+    return json_items(path, content, charset_of(path, content), by_line=_is_by_line(path))
+
+
+def _kind_of_file(path: str, head: Sequence[Item]) -> str:
+    if kind := _BY_NAME.get(_ending(path)):
+        return kind
+    found = _recognised(head, EXPORTS)
+    return found[0] if found else ""
+
+
+def _rows_of_files(
+    folder: Folder, paths: Sequence[str], kind: str, joint: Sequence[Item], tally: Tally
+) -> Iterator[Row]:
+    """Yield the rows of files with the place of their file."""
+    files, names = Files(paths), _names_of_users(folder) if kind == "chat_messages" else {}
+    shared = _recognised(joint, [kind]) if kind and joint else None
+    for path in paths:
+        content = folder.content(path, tally)
+        charset = None if content is None else folder.charset(path, content, tally)
+        if content is None or charset is None:
+            continue
+        cells = files.cells(path)
+        for row in _rows_of_file(path, content, charset, kind, shared, tally):
+            own = {f"{t} (in the file)" if t in cells else t: v for t, v in row.items()}
+            if names and own.get("author") in names:
+                own["author"] = names[own["author"]]
+            yield {**own, **cells}
+
+
+def _rows_of_file(
+    path: str,
+    content: bytes,
+    charset: Charset,
+    kind: str,
+    shared: tuple[str, Reader] | None,
+    tally: Tally,
+) -> Iterator[Row]:
+    if kind in _OF_LINES:
+        lines = (line.rstrip("\n") for line in open_text(content, charset, newline=None))
+        yield from _OF_LINES[kind](lines, tally)
+        return
+    source = _items_in(path, content)
+    own = shared or (_recognised(_head(_items_in(path, content)), [kind]) if kind else None)
+    for item in source:
+        if own is not None:
+            yield from own[1](item, tally)
+        else:
+            yield dict(item)
+    for note in source.notes:
+        tally.say(path, note)
+
+
+def _names_of_users(folder: Folder) -> dict[str, str]:
+    """Return the names of Slack's users by ID."""
+    path = next((own for own in folder.paths if own.rpartition("/")[2] == "users.json"), "")
+    content = folder.content(path, Tally()) if path else None
+    names = {}
+    for user in _items_in(path, content) if content else ():
+        name = user.get("real_name") or user.get("name")
+        if isinstance(name, str) and isinstance(user.get("id"), str):
+            names[user["id"]] = name
+    return names
+
+
+def _of_people(table: Table, kind: str) -> Table:
+    """Return doccano's files with their names as annotators, if most texts are in several."""
+    if kind != "doccano" or "file" not in table.columns:
+        return table
+    files: dict[str | None, set[str | None]] = {}
+    for text, file in zip(table.columns[table.text_column], table.columns["file"], strict=True):
+        files.setdefault(text, set()).add(file)
+    if 2 * sum(len(own) > 1 for own in files.values()) <= len(files):
+        return table
+    columns = {ANNOTATOR if t == "file" else t: cells for t, cells in table.columns.items()}
+    notes = (*table.notes, f"Most texts are in several files, so a file is a person's; {APART}")
+    return replace(table, columns=MappingProxyType(columns), notes=notes, annotators="apart")
+
+
+def _ending(path: str) -> str:
+    return "".join(path.rpartition(".")[1:]).casefold()
+
+
+def _is_by_line(path: str) -> bool:
+    return _ending(path) in {".jsonl", ".ndjson"}

@@ -16,6 +16,8 @@ from contextlens.corpus.offsets import CODE_POINTS, Unit
 from contextlens.corpus.table import named
 
 __all__ = [
+    "ANNOTATOR",
+    "APART",
     "MARK_TITLES",
     "NO_PLACE",
     "Item",
@@ -36,6 +38,10 @@ Row = dict[str, Any]
 """The cells of a row, by the title of their column."""
 MARK_TITLES = ("start", "end", "word", "label")
 """The columns of a mark."""
+ANNOTATOR = "annotator"
+"""The column of the person whose annotation a row is."""
+APART = "each annotation is a row of its own, with its annotator."
+"""The end of the note on several annotators."""
 NO_PLACE = ("place that is none", "places that are none")
 """What an entry of a list of places is called that marks nothing."""
 
@@ -52,6 +58,7 @@ _WORDS = ("text", "word", "surface", "surfacetext", "mention", "quote", "value",
 _MAX_DEPTH = 4  # objects within objects
 _MAX_NAMES = 20  # of what is left out
 _MAX_PEOPLE = 1_000
+_MAX_SAID = 5  # notes on single files
 _RESERVED = re.compile(r"(?:text )*(?:start|end|word|label)")
 _RESERVED_TEXT = re.compile(r"(?:other )*text")
 
@@ -84,6 +91,9 @@ class Tally:
         self._names: dict[str, None] = {}
         self._people: set[str] = set()
         self._charsets: Counter[str] = Counter()
+        self._remarks: dict[str, None] = {}
+        self._said: list[str] = []
+        self._answers: dict[str, str] = {}
         self._unit = CODE_POINTS
         self._n_shared = 0
         self.n_marks: int | None = None
@@ -103,6 +113,24 @@ class Tally:
         """Count a text that several people annotated."""
         self._n_shared += n > 1
 
+    def answered(self, cells: Item, answers: Item) -> Row:
+        """Return cells of a file with what people answered; no answer takes a cell's title."""
+        row = dict(cells)
+        for title, value in answers.items():
+            own = f"{title} (annotated)" if title in cells else title
+            if own != title and len(self._answers) < _MAX_NAMES:
+                self._answers[title] = own
+            row[own] = value
+        return row
+
+    def remark(self, sentence: str) -> None:
+        """Keep a sentence on all of the file, once."""
+        self._remarks[sentence] = None
+
+    def say(self, path: str, note: str) -> None:
+        """Keep a note on one of several files."""
+        self._said.append(f"{named(path)}: {note}")
+
     def meet(self, person: str) -> None:
         """Note whose annotation a row is."""
         if len(self._people) < _MAX_PEOPLE:
@@ -112,6 +140,11 @@ class Tally:
     def n_people(self) -> int:
         """The number of people whose annotations are rows."""
         return len(self._people)
+
+    @property
+    def has_several_people(self) -> bool:
+        """True if a text has several annotators, or may have them."""
+        return self._n_shared > 0 or len(self._people) > 1
 
     def count_marks(self, n: int) -> None:
         """Count the marks of a record."""
@@ -139,21 +172,23 @@ class Tally:
         ]
         if self._unit is not CODE_POINTS:
             notes.append(f"Places count {self._unit.title}: guessed, as they cover their words so.")
+        notes += self._remarks
+        notes += self._said[:_MAX_SAID]
+        if (n := len(self._said) - _MAX_SAID) > 0:
+            notes.append(f"{n:,} more notes on single files are not shown.")
         if self._names:
             names = [f"“{named(title)}”" for title in self._names]
             more = ", …" if len(names) > _MAX_NAMES else ""
             notes.append(f"Not read: {', '.join(names[:_MAX_NAMES])}{more}.")
         if self._n_shared:
             texts = "1 text has" if self._n_shared == 1 else f"{self._n_shared:,} texts have"
-            notes.append(
-                f"{texts} several annotators: each annotation is a row of its own, with its "
-                "annotator."
-            )
+            notes.append(f"{texts} several annotators: {APART}")
         elif len(self._people) > 1:
-            notes.append(
-                f"{len(self._people):,} people annotated; each annotation is a row of its own, with"
-                " its annotator."
-            )
+            notes.append(f"{len(self._people):,} people annotated; {APART}")
+        notes += [
+            f"The file has “{named(title)}” itself: what was answered is “{named(own)}”."
+            for title, own in self._answers.items()
+        ]
         return tuple(notes)
 
 

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from contextlens.corpus.exports.records import (
+    ANNOTATOR,
     NO_PLACE,
     Item,
     Mark,
@@ -34,7 +35,9 @@ __all__ = [
     "doccano",
     "label_studio",
     "label_studio_min",
+    "labelbox",
     "marked_texts",
+    "mechanical_turk",
     "nested_texts",
     "prodigy",
     "tagged",
@@ -46,6 +49,7 @@ Reader = Callable[[Item, Tally], Iterator[Row]]
 _NO_TEXT = ("row without a text", "rows without a text")
 _MAX_FITS = 500_000  # marks that are tried on texts to find the title of the texts
 _MAX_TRIED = 100  # of them of one object
+_PIECES = {"tokens", "sents", "sentences"}
 _REJECTED = {"reject": "rejected", "ignore": "ignored", "discarded": "discarded"}
 
 
@@ -94,14 +98,19 @@ def _fit(text: str, mark: Mark) -> int:
 
 
 def _mark_titles(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the titles of lists that hold marks: most of those that hold anything."""
+    """Return the titles of lists that hold marks: most of those that hold anything.
+
+    Places of tokens and sentences are marks only if nothing else is, as in spaCy's JSON.
+    """
     votes: dict[str, int] = {}
     for item in items:
         for title, value in item.items():
             if isinstance(value, list) and any(isinstance(own, list | dict) for own in value):
                 is_marked = 2 * len(marks_in(value) or ()) >= len(value)
                 votes[title] = votes.get(title, 0) + (1 if is_marked else -1)
-    return [title for title, n in votes.items() if n > 0]
+    titles = [title for title, n in votes.items() if n > 0]
+    chosen = [title for title in titles if title.rpartition(".")[2] not in _PIECES]
+    return chosen or titles
 
 
 def _marked(
@@ -218,12 +227,11 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
             return
         tally.share(len(valid))
         others = _others(cells, [text_title], (), tally)
-        for annotation in valid or [{}]:
+        for number, annotation in enumerate(valid or [{}], start=1):
             marks, labels = _results(annotation, tally)
-            person = {"annotator": _person(annotation)} if len(valid) > 1 else {}
-            given = {**labels, **person}
-            own = {f"{t} (annotated)" if t in others else t: v for t, v in given.items()}
-            yield from rows_of(Record(str(text), marks, {**own, **others}), tally)
+            person = _person(annotation) or f"annotation {number}"
+            given = {**labels, **({ANNOTATOR: person} if len(valid) > 1 else {})}
+            yield from rows_of(Record(str(text), marks, tally.answered(others, given)), tally)
 
     return read
 
@@ -349,13 +357,14 @@ def prodigy(items: Sequence[Item]) -> Reader | None:
             tally.leave_out(f"{kind} example")
             return
         own = {key: value for key, value in item.items() if key != "tokens"}
+        answers: Row = {}
         options, accepted = item.get("options"), item.get("accept")
         if isinstance(options, list) and isinstance(accepted, list):
-            own["label"] = [_option(options, choice) for choice in accepted]
+            answers["label"] = [_option(options, choice) for choice in accepted]
         if (person := cell_of(item.get("_annotator_id") or item.get("_session_id"))) is not None:
             tally.meet(person)
-            own["annotator"] = person
-        yield own
+            answers[ANNOTATOR] = person
+        yield tally.answered(own, answers)
 
     return _record_reader(items, hidden=_PRODIGY_OWN, prepare=prepare)
 
@@ -472,7 +481,8 @@ def _for_each_person(
         return
     tally.share(len(people))
     for person, labels in people.items():
-        yield {**base, **labels, **({"annotator": person} if len(people) > 1 else {})}
+        answers = {**labels, **({ANNOTATOR: person} if len(people) > 1 else {})}
+        yield tally.answered(dict(flat(base)), answers)
     if not people:
         yield base
 
@@ -488,7 +498,118 @@ def _of_argilla_1(item: Item, tally: Tally) -> Iterator[Item]:
     base = {key: value for key, value in item.items() if key not in hidden}
     if not _is_text(item.get("text")) and isinstance(item.get("inputs"), dict):
         base |= item["inputs"]
-    yield {**base, "label": item.get("annotation")}
+    yield tally.answered(base, {"label": item.get("annotation")})
+
+
+# --- Labelbox
+
+
+def labelbox(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of Labelbox's NDJSON: rows of data with the labels of projects."""
+    if not all(
+        isinstance(row := item.get("data_row"), dict) and isinstance(row.get("row_data"), str)
+        and isinstance(item.get("projects"), dict) for item in items
+    ):  # fmt: skip
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        row = item.get("data_row")
+        text = row.get("row_data") if isinstance(row, dict) else None
+        projects = item.get("projects")
+        given = [own for p in (projects.values() if isinstance(projects, dict) else ())
+                 for own in _dicts(p, "labels")]  # fmt: skip
+        if not _is_text(text):
+            tally.leave_out(*_NO_TEXT)
+            return
+        tally.share(len(given))
+        for number, label in enumerate(given or [{}], start=1):
+            annotations = label.get("annotations")
+            objects = _dicts(annotations, "objects")
+            marks = [mark for own in objects if (mark := _labelbox_mark(own)) is not None]
+            tally.leave_out(*NO_PLACE, n=len(objects) - len(marks))
+            tally.leave_out("relation", n=len(_dicts(annotations, "relationships")))
+            cells: Row = {}
+            for own in _dicts(annotations, "classifications"):
+                cells[str(own.get("name") or "class")] = _labelbox_answer(own)
+            if len(given) > 1:
+                details = label.get("label_details")
+                person = details.get("created_by") if isinstance(details, dict) else None
+                cells[ANNOTATOR] = cell_of(person) or f"annotation {number}"
+            yield from rows_of(Record(str(text), marks, cells), tally)
+
+    return read
+
+
+def _dicts(value: object, key: str) -> list[Mapping[str, Any]]:
+    """Return the objects in a list of an object."""
+    given = value.get(key) if isinstance(value, dict) else None
+    return [own for own in given if isinstance(own, dict)] if isinstance(given, list) else []
+
+
+def _labelbox_mark(item: Mapping[str, Any]) -> Mark | None:
+    found = marks_in([item.get("location")])
+    return replace(found[0], label=cell_of(item.get("name"))) if found else None
+
+
+def _labelbox_answer(item: Mapping[str, Any]) -> str | None:
+    radio, text = item.get("radio_answer"), item.get("text_answer")
+    if isinstance(radio, dict):
+        return cell_of(radio.get("name"))
+    if isinstance(text, dict):
+        return cell_of(text.get("content"))
+    return cell_of([own.get("name") for own in _dicts(item, "checklist_answers")])
+
+
+# --- Amazon Mechanical Turk
+
+
+def mechanical_turk(items: Sequence[Item]) -> Reader | None:
+    """Return the reader of results of Mechanical Turk: inputs, answers, and who gave them."""
+    if not all("HITId" in item and "WorkerId" in item for item in items) or not any(
+        key.startswith("Input.") for item in items for key in item
+    ):
+        return None
+
+    def read(item: Item, tally: Tally) -> Iterator[Row]:
+        if str(item.get("AssignmentStatus")).casefold() == "rejected":
+            tally.leave_out("rejected assignment")
+            return
+        given: Row = {}
+        answers: Row = {}
+        for key, value in item.items():
+            kind, _, title = key.partition(".")
+            if kind == "Input" and title:
+                given[title] = value
+            elif kind == "Answer" and title == "taskAnswers":
+                answers |= _task_answers(value)
+            elif kind == "Answer" and title:
+                answers[title.removesuffix(".label")] = value
+            else:
+                tally.name(key)
+        if (person := cell_of(item.get("WorkerId"))) is not None:
+            tally.meet(person)
+            answers[ANNOTATOR] = person
+        yield tally.answered(given, answers)
+
+    return read
+
+
+def _task_answers(value: object) -> Row:
+    """Return the answers in a cell: [{"mood": {"label": "sad"}, "kind": {"a": true}}]."""
+    try:
+        given = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return {}
+    answers: Row = {}
+    for own in given if isinstance(given, list) else ():
+        for title, answer in own.items() if isinstance(own, dict) else ():
+            if isinstance(answer, dict) and "label" in answer:
+                answers[title] = cell_of(answer["label"])
+            elif isinstance(answer, dict):
+                answers[title] = cell_of([key for key, is_on in answer.items() if is_on is True])
+            else:
+                answers[title] = cell_of(answer)
+    return answers
 
 
 # --- Files of no known tool
@@ -599,11 +720,17 @@ def tagged(
     return Record(text, marks, cells)
 
 
+def _has_objects(value: object) -> bool:
+    return (isinstance(value, dict) and bool(value)) or (
+        isinstance(value, list) and any(isinstance(own, dict) and own for own in value)
+    )
+
+
 def nested_texts(items: Sequence[Item]) -> Reader | None:
     """Return the reader of objects with objects in them, if some of their values are texts."""
     cells = [dict(flat(item)) for item in items]
     titles = dict.fromkeys(title for item in cells for title in item)
-    is_nested = any(isinstance(own, dict) and own for item in items for own in item.values())
+    is_nested = any(_has_objects(own) for item in items for own in item.values())
     texts = (value for item in cells for value in item.values() if isinstance(value, str))
     has_texts = any(len(text.split()) >= _MIN_WORDS for text in texts)
     if not is_nested or not has_texts or len(titles) > _MAX_TITLES:

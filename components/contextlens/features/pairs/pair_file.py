@@ -116,7 +116,14 @@ _TRIPLETS = (
 
 
 def _triplet(sheet: Table) -> tuple[str, str, str] | None:
-    """Return the columns of anchors, positives and negatives, by their titles; None for none."""
+    """Return the columns of anchors, positives and negatives, by their titles; None for none.
+
+    Three columns of texts without titles are triplets, too, as MS MARCO has them.
+    """
+    if len(sheet.columns) == 3 and all(map(is_numbered, sheet.columns)):
+        first, second, third = sheet.columns
+        if all(sheet.kinds[title] in {"text", "many"} for title in sheet.columns):
+            return first, second, third
     plain = {
         " ".join(re.findall(r"[a-z]+|\d+", title.casefold())): title
         for title in reversed(list(sheet.columns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
 from functools import partial
@@ -18,6 +19,7 @@ from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, tit
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files.uploads import (
+    FileChange,
     keep,
     keep_changed,
     keep_joined,
@@ -43,6 +45,7 @@ _FILE = Text(page=TEXTS, name="file")
 _REFUSED = "files_refused_marks"
 """The session key for the name of the file whose guessed marks the visitor refused."""
 _LONGEST = 40  # characters of an example
+_LONGEST_LIST = 10_000  # characters of a cell with a list
 _OFFERED = "files_offered"
 """The session key for the name of a pasted text that Map is to open as a file."""
 _PASTED = "Pasted texts.txt"
@@ -172,6 +175,10 @@ def file_head(
         st.caption(say("files.form.lines"))
     if sheet.sheets:
         _sheet_choice(sheet, secret, on_file)
+    if sheet.annotators == "apart":
+        _offer(say("files.people.apart"), say("files.people.join"), secret, "majority", on_file)
+    elif sheet.annotators and sheet.content:
+        _offer(say("files.people.joined"), say("files.people.part"), secret, "apart", on_file)
     for note in (*sheet.notes, *sheet.left_out):
         st.caption(escape(note))
     if sheet.leftovers:
@@ -183,11 +190,24 @@ def file_head(
         else:
             _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
     _label_offers(sheet, secret, on_file)
-    st.dataframe(sheet.head(_N_HEAD), hide_index=True, placeholder="", key=key)
+    rows = [{title: _shown(cell) for title, cell in row.items()} for row in sheet.head(_N_HEAD)]
+    st.dataframe(rows, hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
         st.caption(say("files.second.about", n=sheet.n_rows))
         keep = partial(_kept, keep_joined, secret)
         _field(say("files.second.field"), f"files_second_{secret[-8:]}", keep, on_file)
+
+
+def _shown(cell: str | None) -> str | None:
+    """Return a cell as a person reads it: a list of values without the signs of JSON."""
+    if not cell or not cell.startswith("[") or len(cell) > _LONGEST_LIST:
+        return cell
+    try:
+        values = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+    are_plain = isinstance(values, list) and not any(isinstance(v, list | dict) for v in values)
+    return ", ".join(map(str, values)) if are_plain else cell
 
 
 def _label_offers(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:
@@ -235,7 +255,7 @@ def _offer(
     sentence: str,
     label: str,
     secret: str,
-    change: Literal["lines", "table", "plain", "clean", "split", "join"],
+    change: FileChange,
     on_file: Callable[[str, Table], None],
 ) -> None:
     """Draw a sentence on a file with a button that changes the file."""

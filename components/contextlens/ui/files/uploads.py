@@ -30,6 +30,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from contextlens.content.language import say
 from contextlens.core import Settings
 from contextlens.core.errors import ContextlensError, CorpusError
+from contextlens.corpus.exports.annotators import by_majority
 from contextlens.corpus.label_cells import with_one_spelling, with_yes_no_columns
 from contextlens.corpus.readers import Table, read
 from contextlens.corpus.second_file import joined
@@ -45,6 +46,8 @@ _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _TOO_LARGE = 413
 _SILENCE_SECONDS = 30.0  # after which a silent upload is dropped
 _N_REFUSALS = 1_000  # that pages have not reported yet
+FileChange = Literal["lines", "table", "plain", "clean", "split", "join", "majority", "apart"]
+"""What a visitor can change about a file."""
 _refusals: OrderedDict[str, str] = OrderedDict()
 """The reason why a file was refused, by visit."""
 
@@ -126,12 +129,11 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
     return _keep(visitor, name, partial(joined, _sheet_in_memory(secret), name, content))
 
 
-def keep_changed(
-    visitor: str, secret: str, change: Literal["lines", "table", "plain", "clean", "split", "join"]
-) -> str:
+def keep_changed(visitor: str, secret: str, change: FileChange) -> str:
     """Keep a file as lines, as a table, as it is, or without left-overs; return its new name.
 
-    Or keep it with a column for each label of its cells, or with one spelling of each label.
+    Or keep it with a column for each label of its cells, with one spelling of each label, or with
+    what most annotators say.
 
     Raises:
         AccessError: the visitor may not upload files.
@@ -147,6 +149,10 @@ def keep_changed(
         return _keep(
             visitor, sheet.name, lambda **_: sheet.changed(*with_one_spelling(sheet, apart))
         )
+    if change == "majority" and sheet.annotators:
+        return _keep(visitor, sheet.name, lambda **_: by_majority(sheet))
+    if change == "apart" and sheet.annotators:
+        return keep(visitor, sheet.name, sheet.content)
     if change in ("lines", "table", "plain"):
         return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())

@@ -1,0 +1,166 @@
+"""What most annotators of a text say, from a table with a row for each annotation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from contextlens.core.errors import CorpusError
+from contextlens.corpus.exports.records import ANNOTATOR, APART, MARK_TITLES
+from contextlens.corpus.table import Table, named
+
+__all__ = ["by_majority"]
+
+_N_NAMED = 3  # texts in a note
+_LONGEST = 40  # characters of each
+_UNMARKED = ("",)  # the vote of a person who did not mark a place
+_TIE = ("", "")  # as many say one thing as another
+_Row = Mapping[str, str | None]
+_People = Mapping[str | None, Sequence[_Row]]
+_Vote = tuple[str, ...]
+
+
+def by_majority(table: Table) -> Table:
+    """Return the table with what most annotators of each text say; ties are left out and counted.
+
+    Equal texts are one text, and the labels of a cell are taken together. A place is marked if more
+    people gave it one label than gave it another, or did not mark it.
+
+    Raises:
+        CorpusError: no text is left.
+    """
+    votes = _Votes(table)
+    found = [row for text, people in votes.texts.items() for row in votes.rows(text, people)]
+    if not found:
+        raise CorpusError(
+            f"{named(table.name)} has no text whose annotators agree for the most part. Keep their "
+            "annotations apart."
+        )
+    titles = [title for title in table.columns if title != ANNOTATOR]
+    columns = {title: tuple(row.get(title) for row in found) for title in titles}
+    kept = tuple(note for note in table.notes if not note.endswith(APART))
+    notes = (*kept, *votes.notes)
+    return replace(table, columns=MappingProxyType(columns), notes=notes, annotators="by majority")
+
+
+class _Votes:
+    """The annotations of a table by text and by person, and a count of their ties."""
+
+    def __init__(self, table: Table) -> None:
+        self._text = table.text_column
+        self._has_marks = "start" in table.columns
+        self._of_mark = MARK_TITLES if self._has_marks else ()
+        taken = {*self._of_mark, ANNOTATOR, self._text}
+        self._titles = [title for title in table.columns if title not in taken]
+        self.texts: dict[str | None, dict[str | None, list[_Row]]] = {}
+        for cells in zip(*table.columns.values(), strict=True):
+            row = dict(zip(table.columns, cells, strict=True))
+            people = self.texts.setdefault(row[self._text], {})
+            people.setdefault(row.get(ANNOTATOR), []).append(row)
+        self._disputed = {t for people in self.texts.values() for t in self._differing(people)}
+        self._of_marks = [t for t in self._titles if self._has_marks and self._is_of_marks(t)]
+        self._n_ties: Counter[str] = Counter()
+        self._tied: list[str] = []
+        self._n_tied_marks = self._n_unmarked = 0
+
+    def _differing(self, people: _People) -> Iterator[str]:
+        rows = [row for own in people.values() for row in own]
+        if len(rows) > 1:
+            yield from (t for t in self._titles if len({row[t] for row in rows} - {None}) > 1)
+
+    def _is_of_marks(self, title: str) -> bool:
+        """True if one person's rows of one text differ under a title."""
+        return title in self._disputed and any(
+            len({row[title] for row in own}) > 1
+            for people in self.texts.values()
+            for own in people.values()
+        )
+
+    def rows(self, text: str | None, people: _People) -> Iterator[_Row]:
+        """Yield a row for each mark of a text, or one row; none if all that it is called ties."""
+        titles = [title for title in self._titles if title not in self._of_marks]
+        cells = {title: _most(_once(people, title)) for title in titles}
+        ties = [title for title, vote in cells.items() if vote == _TIE]
+        if ties and len(ties) == len(self._disputed.intersection(titles)):
+            self._tied.append(text or "")
+            return
+        self._n_ties.update(ties)
+        row = {title: _cell(people, title, vote) for title, vote in cells.items()}
+        marks = list(self._marks(people)) if self._has_marks else []
+        for mark in marks or [dict.fromkeys(self._of_mark)]:
+            yield {self._text: text, **mark, **row}
+
+    def _marks(self, people: _People) -> Iterator[_Row]:
+        """Yield the places that most people marked so."""
+        places: dict[tuple[str | None, str | None], dict[str | None, list[_Row]]] = {}
+        for person, own in people.items():
+            for row in own:
+                if row["start"] is not None:
+                    place = places.setdefault((row["start"], row.get("end")), {})
+                    place.setdefault(person, []).append(row)
+        for marked in places.values():
+            labels = [_vote(row.get("label") for row in own) for own in marked.values()]
+            chosen = _most([*labels, *[_UNMARKED] * (len(people) - len(marked))])
+            self._n_tied_marks += chosen == _TIE
+            self._n_unmarked += chosen == _UNMARKED
+            if chosen in {_TIE, _UNMARKED}:
+                continue
+            agreeing = {
+                person: own
+                for (person, own), label in zip(marked.items(), labels, strict=True)
+                if label == chosen
+            }
+            first = next(iter(agreeing.values()))[0]
+            label = ",".join(chosen) or None
+            mark = {t: label if t == "label" else first.get(t) for t in MARK_TITLES}
+            more = {title: _most(_once(agreeing, title)) for title in self._of_marks}
+            self._n_ties.update(title for title, vote in more.items() if vote == _TIE)
+            yield {**mark, **{title: _cell(agreeing, title, v) for title, v in more.items()}}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on what was joined, and on each kind of tie."""
+        notes = ["Each text has what most of its annotators say; equal texts are one text."]
+        if n := len(self._tied):
+            texts = "1 text was" if n == 1 else f"{n:,} texts were"
+            listed = ", ".join(f"“{named(text[:_LONGEST])}”" for text in self._tied[:_N_NAMED])
+            more = ", …" if n > _N_NAMED else ""
+            notes.append(f"{texts} left out, as no answer has the most votes: {listed}{more}.")
+        notes += [
+            f"“{named(title)}” is empty for {n:,} tie{'s' * (n > 1)}."
+            for title, n in self._n_ties.items()
+        ]
+        if n := self._n_tied_marks:
+            marks = "1 mark was" if n == 1 else f"{n:,} marks were"
+            notes.append(f"{marks} left out: as many people say one thing of the place as another.")
+        if n := self._n_unmarked:
+            marks = "1 mark was" if n == 1 else f"{n:,} marks were"
+            notes.append(f"{marks} left out: most annotators of the text did not mark the place.")
+        return tuple(notes)
+
+
+def _vote(cells: Iterable[str | None]) -> _Vote:
+    """Return the labels in some cells, in one order; () for none."""
+    return tuple(sorted({part.strip() for cell in cells if cell for part in cell.split(",")}))
+
+
+def _once(people: _People, title: str) -> list[_Vote]:
+    """Return the votes under a title, equal ones of a person once."""
+    votes = (dict.fromkeys(_vote([row[title]]) for row in own) for own in people.values())
+    return [vote for own in votes for vote in own if vote]
+
+
+def _most(votes: Sequence[_Vote]) -> _Vote:
+    """Return the commonest vote; `_TIE` if there are two of them, () for no vote."""
+    ranked = Counter(votes).most_common(2)
+    if len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
+        return _TIE
+    return ranked[0][0] if ranked else ()
+
+
+def _cell(people: _People, title: str, vote: _Vote) -> str | None:
+    """Return the cell of the first person with a vote, as it is written."""
+    cells = (row[title] for own in people.values() for row in own)
+    return next((cell for cell in cells if cell and _vote([cell]) == vote), None)
