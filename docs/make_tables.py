@@ -22,7 +22,7 @@ from contextlens.core.families import FAMILIES
 from contextlens.core.schema import Intervention
 from contextlens.core.words import find_word
 from contextlens.corpus.bundled import sample_corpus
-from contextlens.corpus.exports.reading import EXPORTS
+from contextlens.corpus.exports.reading import EXPORTS, TABLE_KINDS
 from contextlens.corpus.live import LiveCorpus
 from contextlens.features.senses.layers import word_layers
 from contextlens.features.senses.occurrences import WordUses, word_in
@@ -106,7 +106,7 @@ def exports_table(*_: object) -> str:
     """What is read of the files of other tools, as their readers describe it."""
     rows = [
         [own.tool, own.files, own.texts, own.marks, own.labels, own.left_out]
-        for own in EXPORTS.values()
+        for own in (*EXPORTS.values(), *TABLE_KINDS)
     ]
     head = ["Tool", "Files", "Text", "Marked word", "Label", "Left out, counted or named"]
     return _markdown(head, ["---"] * len(head), rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -72,7 +72,15 @@ from contextlens.corpus.exports.tools import (
 from contextlens.corpus.json_lines import Items, is_json, json_items, table_of_items
 from contextlens.corpus.table import Table, named
 
-__all__ = ["EXPORTS", "EXPORT_FORMATS", "Export", "export_of_table", "read_export", "read_folder"]
+__all__ = [
+    "EXPORTS",
+    "EXPORT_FORMATS",
+    "TABLE_KINDS",
+    "Export",
+    "export_of_table",
+    "read_export",
+    "read_folder",
+]
 
 _N_HEAD = 50  # objects by which a tool is recognised
 _N_JOINT = 500  # of several files
@@ -216,6 +224,73 @@ EXPORTS: Mapping[str, Export] = {
     ),
 }  # fmt: skip
 """What other tools write, by the reader's name, the surest to recognise first."""
+TABLE_KINDS = (
+    Export(
+        "reports",
+        "a table with lines above its titles",
+        "a column",
+        "",
+        "columns",
+        "the lines above, quoted",
+    ),
+    Export(
+        "Qualtrics, SurveyMonkey, LimeSurvey",
+        "`CSV`, `TSV`, Excel",
+        "an answer",
+        "",
+        "other answers",
+        "further rows of titles; columns that the tool fills are no labels",
+    ),
+    Export(
+        "R",
+        "`write.table`, `write.csv`",
+        "a column",
+        "",
+        "columns",
+        "",
+    ),
+    Export(
+        "pandas",
+        "`to_json` in each orient, `to_csv`, `to_parquet`, `to_feather`",
+        "a column",
+        "",
+        "columns",
+        "",
+    ),
+    Export(
+        "Hugging Face's `datasets`",
+        "`.arrow`, `.parquet`, or a saved folder as a ZIP file",
+        "a column",
+        "",
+        "columns, by the names of their classes; `split`",
+        "files of metadata",
+    ),
+    Export(
+        "spreadsheets",
+        "`.xlsx`, one of its sheets",
+        "a column",
+        "",
+        "columns",
+        "other sheets, formulas without a value",
+    ),
+    Export(
+        "several labels in a cell",
+        "`joy,surprise` or a list, in any table",
+        "a column",
+        "",
+        "a yes/no column of each, after a click",
+        "",
+    ),
+    Export(
+        "triplets",
+        "`anchor`, `positive`, `negative`, or three columns without titles",
+        "the three texts, on Pairs",
+        "",
+        "",
+        "further columns",
+    ),
+)
+"""What other programs write that the readers of plain tables recognise."""
 _GENERIC = {"tagged_tokens", "marked_texts", "nested_texts"}
 _OF_TABLES = (
     *("mechanical_turk", "label_studio_min", "argilla", "training_sets"),
@@ -312,7 +387,7 @@ def _head(items: Iterable[Item]) -> list[Item]:
     seen = {title for title, has_marks in lists if has_marks}
     n_later = 0
     for item in left if lists else ():
-        new = {title for title, has_marks in _lists(item) if has_marks} - seen
+        new = {title for title, has_marks in _lists(item, seen) if has_marks}
         if new:
             seen |= new
             head.append(item)
@@ -322,20 +397,22 @@ def _head(items: Iterable[Item]) -> list[Item]:
     return head
 
 
-def _lists(value: Any, title: str = "", depth: int = 0) -> Iterator[tuple[str, bool]]:
-    """Yield the lists in a value by title, and True for those that hold marks."""
+def _lists(
+    value: Any, known: Collection[str] = (), title: str = "", depth: int = 0
+) -> Iterator[tuple[str, bool]]:
+    """Yield the lists in a value by title, and True for those that hold marks and are not known."""
     if isinstance(value, list):
-        yield title, marks_in(value[:10]) is not None
+        yield title, title not in known and marks_in(value[:10]) is not None
     if depth == _MAX_DEPTH:
         return
     if isinstance(value, dict):
         for key, own in value.items():
             if isinstance(own, dict | list):
-                yield from _lists(own, f"{title}.{key}", depth + 1)
+                yield from _lists(own, known, f"{title}.{key}", depth + 1)
     elif isinstance(value, list):
         for own in value:
             if isinstance(own, dict):
-                yield from _lists(own, title, depth + 1)
+                yield from _lists(own, known, title, depth + 1)
 
 
 def _recognised(head: Sequence[Item], kinds: Iterable[str]) -> tuple[str, Reader] | None:
