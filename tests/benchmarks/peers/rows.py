@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["Group", "Missing", "Row", "Verdict"]
+__all__ = ["INSTALL", "Group", "Missing", "Row", "Verdict"]
 
+INSTALL = "pip install -e .[bench]"
 Verdict = Literal["ahead", "level", "BEHIND"]
 
 

@@ -15,7 +15,7 @@ from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.benchmarks.browser import ROOT
 from tests.benchmarks.encoding import bare_model
-from tests.benchmarks.peers.rows import Group, Missing, Row
+from tests.benchmarks.peers.rows import INSTALL, Group, Missing, Row
 from tests.benchmarks.texts import mixed_sentences
 from tests.benchmarks.workers import seconds, wait_for_quiet, worker
 from tests.load.server import served
@@ -29,7 +29,6 @@ MAX_CHARACTERS = 2**29 - 24
 """The longest string of V8: a view whose script is longer runs in no Chromium."""
 UNSEEN_SECONDS = 0.1
 """A wait that nobody notices (J. Nielsen, Usability Engineering, 1993)."""
-INSTALL = "pip install -e .[bench]"
 PACKAGES = ("bertviz", "transformers", "torch")
 Seen = tuple[float, float]
 """Seconds from a text to its whole view, and the view's megabytes."""
