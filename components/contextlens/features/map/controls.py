@@ -9,7 +9,15 @@ from contextlens.content.language import say
 from contextlens.core import ModelCard
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.maps.points import UNITS, Unit
-from contextlens.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
+from contextlens.maps.request import (
+    EFFORTS,
+    GIVEN,
+    METHODS,
+    MapRequest,
+    MapSettings,
+    Method,
+    method_name,
+)
 from contextlens.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from contextlens.ui.corpora import controls as shared
 from contextlens.ui.corpora.controls import POINT_LIMITS
@@ -72,6 +80,15 @@ COLOR = choice(PAGE, "color", ())
 # The second map beside the first
 
 BESIDE = choice(PAGE, "beside", ("", "layer", "model", "method", "seed"))
+
+
+def beside_of(request: MapRequest | None) -> Choice:
+    """The choice of the second map; vectors of a file have no other layer."""
+    if request is None or request.pooling != GIVEN:
+        return BESIDE
+    return BESIDE.among({name: t for name, t in BESIDE.options.items() if name != "layer"})
+
+
 OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=1)
 OTHER_MODEL = choice(PAGE, "other_model", ())
 OTHER_METHOD = choice(PAGE, "other_method", _METHODS)

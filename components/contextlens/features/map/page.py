@@ -64,7 +64,7 @@ from contextlens.jobs import Job
 from contextlens.maps.engine import first_request, last_layer, map_key
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
-from contextlens.maps.request import MapRequest, MapSettings, Method
+from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar
@@ -116,7 +116,11 @@ def _with_label(columns: Sequence[str], view: ViewState) -> ViewState:
 
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of the points: their kind, their words and their number."""
-    unit = cast("Unit", inputs.choice(view, controls.UNIT))
+    if requested.request is not None and requested.request.pooling == GIVEN:
+        st.caption(say("texts.given.sentences"))
+        unit: Unit = "sentences"
+    else:
+        unit = cast("Unit", inputs.choice(view, controls.UNIT))
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
     if unit == "words" and requested.corpus is not None and requested.corpus.spans is not None:
@@ -142,7 +146,7 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, controls.METRIC)
         inputs.select(view, controls.MIN_DIST)
         inputs.choice(view, controls.DIMS)
-    inputs.select(view, controls.BESIDE)
+    inputs.select(view, controls.beside_of(requested.request))
     inputs.choice(view, controls.EFFORT)
 
 
@@ -197,6 +201,13 @@ def _say_stale(is_under_way: bool) -> None:
 
 
 def _cost(plan: Plan) -> str:
+    if not plan.n_tokens:
+        return say(
+            "map.waiting.cost_given",
+            duration=duration(plan.seconds),
+            megabytes=max(1, round(plan.n_bytes / 1e6)),
+            n=plan.n_points,
+        )
     return say(
         "map.waiting.cost",
         duration=duration(plan.seconds),
@@ -270,7 +281,8 @@ def one_or_two(
     kit.headline(display.headline, key="reading")
     if display.result.is_first:
         st.caption(_so_far(display))
-    if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
+    beside = controls.beside_of(requested.request).of(view)
+    if beside and requested.request is not None and requested.corpus is not None:
         _two(view, display, card, requested.request, requested.corpus)
         _claims(display)
         st.caption(notes_of(display))
@@ -353,7 +365,8 @@ def _of_another_model(
 ) -> tuple[ModelCard, MapRequest | None]:
     """The second map's model and its request; no request if the model cannot be used."""
     offered = (*runtime.service().models(), *runtime.own_models())
-    specs = {s.id: s for s in offered if s.id != view.model}
+    is_given = corpus.own is not None  # beside the file's vectors, the loaded model is another one
+    specs = {s.id: s for s in offered if is_given or s.id != view.model}
     if not specs:
         st.info(say("map.waiting.no_second_model"))
         return card, None
@@ -363,6 +376,7 @@ def _of_another_model(
     if other is None:
         return card, None
     try:
+        view = controls.UNIT.put(view, "sentences") if is_given else view
         return other, request_of(replace(view, model=chosen), other, corpus.key)
     except RequestError as exc:
         st.info(escape(str(exc)))
@@ -374,7 +388,9 @@ def _of_another_model(
 
 def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
     """The layer bar; on a map of one layer it requests another map, and does not play."""
-    if display.layer < 0 and not display.result.is_first:
+    if display.result.request.pooling == GIVEN:
+        st.caption(say("texts.given.no_layers"))
+    elif display.layer < 0 and not display.result.is_first:
         st.caption(say("map.no_layers"))
     elif display.follow_rest is not None:
         display.follow_rest()
@@ -680,8 +696,9 @@ def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
 
 
 def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    is_given = display.result.request.pooling == GIVEN
     return [
-        (say("map.vectors_snippet"), vectors_snippet(display, card)),
+        (say(f"map.{'file' if is_given else 'vectors'}_snippet"), vectors_snippet(display, card)),
         (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
     ]
 
