@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from streamlit.testing.v1 import AppTest
@@ -22,10 +23,14 @@ from streamlit.testing.v1 import AppTest
 from contextlens.core.errors import RequestError
 from contextlens.corpus.bundled import sentiment_corpus
 from contextlens.corpus.readers import read, to_corpus, with_arrays
+from contextlens.features.map.controls import BESIDE
+from contextlens.features.map.in_common import compared
 from contextlens.features.map.request import of_file
 from contextlens.features.probe.labelled_texts import labelled_texts
 from contextlens.features.probe.probing import probe_of, run_probe
 from contextlens.features.search.given import text_query
+from contextlens.features.sentences.controls import CORPUS, SOURCE
+from contextlens.features.sentences.drawn_texts import drawn_texts
 from contextlens.maps.engine import Maps
 from contextlens.maps.makers import maker_of
 from contextlens.maps.request import MapRequest, MapSettings
@@ -204,7 +209,7 @@ def test_probe_learns_from_the_vectors_of_a_file(
         probe.fit(ROWS[folds != fold], codes[folds != fold])
         right += int((probe.predict(ROWS[folds == fold]) == codes[folds == fold]).sum())
     assert scores["accuracy"].tolist()[0] == pytest.approx(right / N)
-    assert "Your file's vectors" in plainly_said(app)
+    assert "Your file's vector sorts" in plainly_said(app)
     result = run_probe(labelled, card, service, lambda *_: None)
     shown = probe_of(labelled, result, card)
     np.savez(tmp_path / "probe.npz", **shown.arrays())
@@ -213,6 +218,61 @@ def test_probe_learns_from_the_vectors_of_a_file(
     (tmp_path / "script.py").write_text(shown.scripts()[0][1])
     runpy.run_path(str(tmp_path / "script.py"))
     assert f"{right / N:.4f} right of {N}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("n", [3, 30, 61])
+def test_neighbours_in_common_are_those_of_scikit_learn(n: int) -> None:
+    random = np.random.default_rng(n)
+    left = random.normal(size=(n, 6)).astype(np.float32)
+    right = (left @ random.normal(size=(6, 4)) + random.normal(size=(n, 4))).astype(np.float32)
+    result = compared(left, right, [str(i) for i in range(n)])
+    assert result is not None
+    k = min(10, (n - 1) // 2)
+    found = [
+        NearestNeighbors(n_neighbors=k + 1, metric="cosine").fit(rows).kneighbors(rows)[1][:, 1:]
+        for rows in (left, right)
+    ]
+    shares = [len(set(a) & set(b)) / k for a, b in zip(*found, strict=True)]
+    np.testing.assert_allclose(result.shares, shares, atol=1e-6)
+    assert result.chance == k / (n - 1)
+    assert result.rows()[0]["in common"] == pytest.approx(min(shares))
+    same = compared(left, left * 3, [str(i) for i in range(n)])
+    assert same is not None
+    assert same.mean == 1
+    assert compared(left[:2], right[:2], ["a", "b"]) is None
+
+
+def test_two_vectors_of_a_file_stand_side_by_side() -> None:
+    app = settled(framed(BESIDE.put(shown_view(opened("map")), "vectors"), "map"))
+    assert not app.exception
+    both = compared(ROWS[2:], np.array(OTHER[2:], np.float32), TEXTS[2:])
+    assert both is not None
+    said = plainly_said(app)
+    assert f"**{round(100 * both.mean)}%** are the same by both" in said
+    assert "58 of 58 points that are on both maps" in said
+    assert frame(app, "in common")["in common"].tolist()[0] == pytest.approx(both.shares.min())
+
+
+@pytest.mark.slow  # a model reads the sentences by every way
+def test_sentence_vectors_compares_the_file_s_vectors_with_the_model_s() -> None:
+    view = SOURCE.put(CORPUS.put(shown_view(opened("map")), "file"), "drawn")
+    app = settled(framed(view, "sentences"))
+    assert not app.exception
+    rows = frame(app, "random pairs below")
+    given = rows[rows["vector"] == "Your file's vectors"]
+    corpus = to_corpus(read("texts.parquet", content(), max_bytes=10**6), "text", ["label"])
+    drawn = drawn_texts(corpus.read_by(corpus.vectors[0]))
+    wanted = cosine_similarity(ROWS[list(drawn.rows)])
+    upper = wanted[np.triu_indices(len(wanted), 1)]
+    np.testing.assert_allclose(given["cosine"], upper, atol=1e-4)
+    assert [TEXTS[i] for i in drawn.rows] == list(drawn.texts)
+    assert "For your file's vectors, the yardstick is 1,770 random pairs" in plainly_said(app)
+
+
+def test_a_page_that_needs_a_model_says_so() -> None:
+    app = settled(framed(shown_view(opened("map")), "senses"))
+    assert not app.exception
+    assert "not by your file's vectors." in plainly_said(app)
 
 
 def npy(array: Any) -> bytes:

@@ -24,6 +24,7 @@ from contextlens.features.map import controls, finding, groups, methods, trust
 from contextlens.features.map.chart import HEIGHT, notes_of, plays
 from contextlens.features.map.display import MapDisplay, linked_points, map_display
 from contextlens.features.map.identity import name_of
+from contextlens.features.map.in_common import in_common
 from contextlens.features.map.methods import layers_claims
 from contextlens.features.map.point import picked_point, pinned_pair, sensed_word, short_name
 from contextlens.features.map.request import (
@@ -68,9 +69,9 @@ from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar
-from contextlens.ui.corpora.controls import FILE, LABEL, SENTENCES
+from contextlens.ui.corpora.controls import FILE, LABEL, OWN_FILE, SENTENCES, VECTORS
 from contextlens.ui.corpora.own_file import BEGIN
-from contextlens.ui.corpora.texts import label_naming
+from contextlens.ui.corpora.texts import label_naming, texts_of, vector_titles
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.models.waiting import Latest, WaitingTexts
@@ -146,7 +147,7 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, controls.METRIC)
         inputs.select(view, controls.MIN_DIST)
         inputs.choice(view, controls.DIMS)
-    inputs.select(view, controls.beside_of(requested.request))
+    inputs.select(view, controls.beside_of(requested.request, _titles(view)))
     inputs.choice(view, controls.EFFORT)
 
 
@@ -281,9 +282,11 @@ def one_or_two(
     kit.headline(display.headline, key="reading")
     if display.result.is_first:
         st.caption(_so_far(display))
-    beside = controls.beside_of(requested.request).of(view)
+    beside = controls.beside_of(requested.request, _titles(view)).of(view)
     if beside and requested.request is not None and requested.corpus is not None:
-        _two(view, display, card, requested.request, requested.corpus)
+        other = _two(view, display, card, requested.request, requested.corpus)
+        if other is not None and beside in {"model", "vectors"}:
+            _in_common(display, other)
         _claims(display)
         st.caption(notes_of(display))
         _layer_control(view, display, card)
@@ -303,10 +306,27 @@ def one_or_two(
         _claims(display)
 
 
+def _titles(view: ViewState) -> tuple[str, ...]:
+    """The titles of the vectors that the view's file brings."""
+    return vector_titles(texts_of(view, OWN_FILE))
+
+
+def _in_common(display: MapDisplay, other: MapDisplay) -> None:
+    """How many nearest neighbours the vectors of both maps share, and where they differ most."""
+    result = in_common(display.result, display.row, other.result, other.row)
+    if result is None:
+        return
+    kit.claims(result.claims(), key="reading_in_common")
+    kit.notes(result.notes())
+    with st.expander(say("map.in_common.title")):
+        kit.table(result.rows(), key="map_in_common")
+        st.markdown(result.formula)
+
+
 def _two(
     view: ViewState, display: MapDisplay, card: ModelCard, request: MapRequest, corpus: Corpus
-) -> None:
-    """Both maps, the second with its own choice above it."""
+) -> MapDisplay | None:
+    """Draw both maps, the second with its own choice above it, and return the second."""
     selection = display.marked.selection
     left, right = st.columns(2, gap="medium")
     with right:
@@ -319,6 +339,7 @@ def _two(
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
         map_chart(display, linked=linked, half=True)
+    return other
 
 
 def _linked(
@@ -345,6 +366,8 @@ def _other(
             request = first if first.layer is None else replace(first, layer=layer)
         elif beside == "model":
             card, request = _of_another_model(view, card, corpus)
+        elif beside == "vectors":
+            corpus, request = _of_other_vectors(view, corpus, first)
         else:
             request = replace(first, settings=_other_settings(view, first.settings))
     if request is None:
@@ -358,6 +381,27 @@ def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
         return replace(first, seed=inputs.number(view, controls.OTHER_SEED))
     method = inputs.select(view, controls.other_method(first.method))
     return replace(first, method=cast("Method", method))
+
+
+def _of_other_vectors(
+    view: ViewState, corpus: Corpus, first: MapRequest
+) -> tuple[Corpus, MapRequest | None]:
+    """The texts by other vectors of their file, and the request for their map."""
+    titles = [title for title in _titles(view) if corpus.own is None or title != corpus.own.title]
+    if not titles:
+        return corpus, None
+    chosen = controls.OTHER_VECTORS.of(view)
+    chosen = chosen if chosen in titles else titles[0]
+    inputs.menu(
+        VECTORS.label,
+        {title: title for title in titles},
+        chosen,
+        lambda title: session.write(controls.OTHER_VECTORS.put(session.current(), title)),
+        key="map_other_vectors",
+    )
+    position = label_naming(_titles(view), chosen)
+    other = texts_of(VECTORS.put(view, position), OWN_FILE, takes_vectors=True)
+    return (corpus, None) if other is None else (other, replace(first, corpus=other.key))
 
 
 def _of_another_model(

@@ -237,7 +237,7 @@ def word_counts() -> Any:
 # --- The picture of all scores
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
-_NAMES |= {GIVEN: "your file's vectors", WORDS: "counting words", "shuffled": "shuffled labels"}
+_NAMES |= {GIVEN: "your file's vector", WORDS: "counting words", "shuffled": "shuffled labels"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
     "layer %{x:.0f}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
@@ -376,6 +376,7 @@ class Probe(Panel):
                     "type": "data",
                     "array": values(high - heights),
                     "arrayminus": values(heights - low),
+                    "color": NEUTRAL,
                     "thickness": 1.2,
                     "width": 0,
                 },

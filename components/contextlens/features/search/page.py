@@ -211,8 +211,10 @@ def _search_by_file(
         for hit in result.by_vectors:
             _given_card(hit, "vectors")
     with right:
-        if result.by_words:
+        if result.query.text:
             st.markdown(say("search.by_words"))
+        if result.query.text and not result.by_words:
+            st.caption(say("search.no_word"))
         for hit in result.by_words:
             _given_card(hit, "words")
     st.caption(str(result.caption()))

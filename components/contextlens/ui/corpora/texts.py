@@ -84,6 +84,22 @@ def texts_of(
     return read.corpus
 
 
+def file_with_vectors(view: ViewState) -> Corpus | None:
+    """Return the texts of the view's file by its vectors: the chosen ones, or else the first.
+
+    None if there is no file, or if it brings no vectors.
+
+    Raises:
+        CorpusError: no text has a vector.
+    """
+    titles = vector_titles(texts_of(view, OWN_FILE))
+    if not titles:
+        return None
+    chosen = column_named(titles, VECTORS.of(view)) or titles[0]
+    view = VECTORS.put(view, label_naming(titles, chosen))
+    return texts_of(view, OWN_FILE, takes_vectors=True)
+
+
 def vector_titles(corpus: Corpus | None) -> tuple[str, ...]:
     """Return the titles of the vectors that a corpus brings."""
     return () if corpus is None else tuple(own.title for own in corpus.vectors)
