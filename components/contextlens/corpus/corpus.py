@@ -6,12 +6,15 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
+from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span
+from contextlens.corpus.file_vectors import FileVectors
 
 __all__ = ["Corpus"]
 
@@ -29,6 +32,8 @@ class Corpus:
         spans: a chosen word for each sentence (code points), or None for a corpus without chosen
             words.
         notes: a sentence for each thing that a reader had to decide or leave out.
+        vectors: those that its file gives for the sentences, a row for each.
+        own: the vectors that stand for its sentences, in place of those of a model; or None.
     """
 
     name: str
@@ -36,11 +41,14 @@ class Corpus:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     spans: tuple[Span, ...] | None = None
     notes: tuple[str, ...] = ()
+    vectors: tuple[FileVectors, ...] = ()
+    own: FileVectors | None = None
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the content, hex: the same for the same sentences, labels and words."""
-        return _digest(self._packed())
+        """SHA-256 of the content, hex: the same for the same sentences, labels, words, vectors."""
+        kept = (*self.vectors, *([] if self.own is None else [self.own]))
+        return _digest(chain(self._packed(), (vectors.digest for vectors in kept)))
 
     @cached_property
     def key(self) -> str:
@@ -57,12 +65,37 @@ class Corpus:
         columns = (self.texts, *self.labels.values())
         distinct_texts = {id(text): text for column in columns for text in column}
         n_references = sum(map(len, columns)) + 16 * len(self.spans or ())
-        return sum(map(sys.getsizeof, distinct_texts.values())) + 8 * n_references
+        kept = (*self.vectors, *([] if self.own is None else [self.own]))
+        n_vectors = sum(vectors.n_bytes for vectors in kept)
+        return sum(map(sys.getsizeof, distinct_texts.values())) + 8 * n_references + n_vectors
 
     @cached_property
     def n_kinds(self) -> Mapping[str, int]:
         """The number of different labels in each column, by its title."""
         return MappingProxyType({title: len(set(labels)) for title, labels in self.labels.items()})
+
+    def read_by(self, vectors: FileVectors) -> Corpus:
+        """Return the sentences that have one of its vectors, which stands for them from now on.
+
+        Raises:
+            CorpusError: no sentence has one.
+        """
+        rows = vectors.usable.tolist()
+        if not rows:
+            raise CorpusError(
+                f"No text has a vector in “{vectors.title}”. {vectors.left_out_note()} Choose the "
+                "vectors of the model."
+            )
+        labels = {title: tuple(own[i] for i in rows) for title, own in self.labels.items()}
+        return replace(
+            self,
+            texts=tuple(self.texts[i] for i in rows),
+            labels=MappingProxyType(labels),
+            spans=None,
+            notes=(*self.notes, vectors.note(), *filter(None, [vectors.left_out_note()])),
+            vectors=(),
+            own=replace(vectors.take(rows), skipped=vectors.left_out),
+        )
 
     def _packed(self) -> Iterator[str]:
         """Yield the content as JSON, in parts."""

@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from contextlens.core.errors import CorpusError
+from contextlens.corpus.file_vectors import LENGTH, MISSING, are_vectors
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named, unique
 
@@ -137,9 +140,11 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
         n_rows = file.metadata.num_rows
         classes = _classes_of(file.schema_arrow)
     _check(name, columns, n_rows)
+    _check_unpacked(name, [c for c in columns if c.are_numbers or not c.obstacle], max_bytes)
+    n_wanted = min(n_rows, max_rows(sum(not column.obstacle for column in columns)))
+    vectors = _vectors_in(content, columns, n_wanted, max_held)
+    columns = [column for column in columns if column.title not in vectors]
     readable = [column for column in columns if not column.obstacle]
-    _check_unpacked(name, readable, max_bytes)
-    n_wanted = min(n_rows, max_rows(len(readable)))
     left_out = [
         f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
     ]
@@ -159,8 +164,20 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     notes = [f"Only the first {n_wanted:,} rows were read."] if n_wanted < n_rows else []
     if any(column.name in classes for column in readable):
         notes.append("Numbers of classes were read as the names that the file gives them.")
-    metadata = {"notes": json.dumps(notes), "left_out": json.dumps(left_out)}
-    return pa.table(arrays).replace_schema_metadata(metadata)
+    lists = {}
+    for i, (_, matrix, reasons) in enumerate(vectors.values()):
+        flat = pa.array(matrix.ravel())
+        lists[f"vectors {i}"] = pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1])
+        lists[f"reasons {i}"] = pa.array(reasons)
+    metadata = {
+        "notes": json.dumps(notes),
+        "left_out": json.dumps(left_out),
+        "texts": json.dumps(list(arrays)),
+        "vectors": json.dumps([(title, dtype) for title, (dtype, *_) in vectors.items()]),
+    }
+    both = [*arrays.items(), *lists.items()]  # a column of texts may be called "vectors 0", too
+    table = pa.Table.from_arrays([array for _, array in both], [title for title, _ in both])
+    return table.replace_schema_metadata(metadata)
 
 
 def _n_characters(cells: list[str | None], n_most: int) -> int:
@@ -193,6 +210,7 @@ class _Column:
         obstacle: the reason why it is not read; "" for a column that is.
         n_bytes: its unpacked size.
         leaves: the paths of its values that are bytes or text.
+        are_numbers: True if its values are lists of numbers, which may be vectors.
     """
 
     title: str
@@ -201,6 +219,7 @@ class _Column:
     obstacle: str
     n_bytes: int
     leaves: tuple[str, ...]
+    are_numbers: bool
 
 
 def _columns_of(file: Any) -> list[_Column]:
@@ -227,6 +246,7 @@ def _columns_of(file: Any) -> list[_Column]:
             _obstacle(schema.field(index).type, sizes[name][1]),
             sizes[name][0],
             tuple(leaves[name]),
+            _list_of_numbers(schema.field(index).type) is not None,
         )
         for index, (name, title) in enumerate(zip(names, unique(names), strict=True))
     ]
@@ -257,7 +277,7 @@ def _check(name: str, columns: list[_Column], n_rows: int) -> None:
         )
     if n_rows < 1:
         raise CorpusError(f"{named(name)} holds no rows. Give a file with at least one sentence.")
-    if all(column.obstacle for column in columns):
+    if all(column.obstacle and not column.are_numbers for column in columns):
         raise CorpusError(
             f"{named(name)} has no column of text: {named(columns[0].title)} holds "
             f"{columns[0].obstacle}. Give a file with a column of sentences."
@@ -272,6 +292,68 @@ def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
             f"{TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
             "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
         )
+
+
+# Vectors
+
+_VECTOR_BATCH = 2_000  # rows
+
+
+def _list_of_numbers(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type of lists of numbers, or of what a tensor is stored as; None for others."""
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+    is_list = (
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+    if not is_list:
+        return None
+    value = kind.value_type
+    return kind if pa.types.is_floating(value) or pa.types.is_integer(value) else None
+
+
+def _vectors_in(
+    content: bytes, columns: list[_Column], n_rows: int, max_held: int
+) -> dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]]:
+    """Return type, matrix and reasons of the columns that likely hold vectors, by title."""
+    found: dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]] = {}
+    for column in columns:
+        vectors = _vectors_of(content, column, n_rows, max_held) if column.are_numbers else None
+        if vectors is not None:
+            found[column.title] = vectors
+            max_held -= vectors[1].nbytes
+    return found
+
+
+def _vectors_of(
+    content: bytes, column: _Column, n_rows: int, max_held: int
+) -> tuple[str, NDArray[np.float32], NDArray[np.int8]] | None:
+    matrix: NDArray[np.float32] | None = None
+    reasons = np.full(n_rows, MISSING, np.int8)
+    at, dtype = 0, ""
+    for batch in _batches(content, column, _VECTOR_BATCH):
+        array = batch.storage if isinstance(batch.type, pa.BaseExtensionType) else batch
+        array = array.slice(0, n_rows - at)
+        values = array.flatten().to_numpy(zero_copy_only=False)  # of rows that are not null
+        given = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
+        lengths = pc.list_value_length(array).drop_null().to_numpy(zero_copy_only=False)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        if matrix is None:
+            sample = [values[starts[i] : starts[i + 1]] for i in range(min(len(given), 200))]
+            n_dims, dtype = are_vectors(sample), array.type.value_type.to_pandas_dtype().__name__
+            if not n_dims or 4 * n_rows * n_dims > max_held:
+                return None
+            matrix = np.full((n_rows, n_dims), np.nan, np.float32)
+        fits = np.flatnonzero(lengths == matrix.shape[1])
+        reasons[at + given] = LENGTH
+        reasons[at + given[fits]] = 0
+        with np.errstate(over="ignore"):
+            for i in fits.tolist():
+                matrix[at + given[i]] = values[starts[i] : starts[i + 1]]
+        at += len(array)
+        if at >= n_rows:
+            break
+    return None if matrix is None else (dtype, matrix, reasons)
 
 
 # Values
@@ -332,11 +414,11 @@ def _with_names(array: pa.Array, names: Sequence[str]) -> pa.Array:
     return pa.array(map(name, values), pa.string())
 
 
-def _batches(content: bytes, column: _Column) -> Iterator[pa.Array]:
+def _batches(content: bytes, column: _Column, n_rows: int = _BATCH) -> Iterator[pa.Array]:
     with pq.ParquetFile(
         pa.BufferReader(content), read_dictionary=list(column.leaves), pre_buffer=False
     ) as file:
-        for batch in file.iter_batches(_BATCH, columns=[column.name], use_threads=False):
+        for batch in file.iter_batches(n_rows, columns=[column.name], use_threads=False):
             same = [i for i, name in enumerate(batch.schema.names) if name == column.name]
             yield batch.column(same[column.copy])
 

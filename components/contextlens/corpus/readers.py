@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import math
 import os
 import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,11 +18,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.memory import free_memory
-from contextlens.corpus.archives import ARCHIVES, unpacked
+from contextlens.corpus.archives import (
+    ARCHIVES,
+    FAILURES,
+    MAX_ENTRIES,
+    METHODS,
+    is_locked,
+    is_side_file,
+    n_entries,
+    unpacked,
+)
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.delimited import read_quoted, read_table, read_text
 from contextlens.corpus.exports.folders import Files, Folder, folder_in
@@ -30,6 +44,14 @@ from contextlens.corpus.exports.reading import (
     read_folder,
 )
 from contextlens.corpus.exports.records import Tally
+from contextlens.corpus.file_vectors import (
+    ARRAYS,
+    FileVectors,
+    array_vectors,
+    column_vectors,
+    is_cut_short,
+    matrix_vectors,
+)
 from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import PARQUET, REFUSED
 from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
@@ -43,6 +65,7 @@ __all__ = [
     "Table",
     "read",
     "to_corpus",
+    "with_arrays",
 ]
 
 
@@ -82,8 +105,17 @@ def read_parquet(
     if kind == "Parquet" and content[-4:] != PARQUET:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
-    cells, notes, left_out = _arrow(_in_child("Parquet", name, content, request))
-    return table_of(name, kind, cells, notes=notes, left_out=left_out)
+    read = _arrow(_in_child("Parquet", name, content, request))
+    cells, notes, left_out, found = read
+    table = table_of(name, kind, cells, notes=notes, left_out=left_out)
+    if not found:
+        return table
+    given = {"file": named(name), "sha256": hashlib.sha256(content).hexdigest()}
+    vectors = tuple(
+        matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, **given)
+        for title, dtype, matrix, reasons in found
+    )
+    return replace(table, vectors=vectors)
 
 
 def read_excel(
@@ -165,13 +197,28 @@ def _in_child(
     return done.stdout
 
 
-def _arrow(stream: bytes) -> tuple[dict[str, list[str | None]], list[str], list[str]]:
-    """Return cells by title, notes, and what was left out; repeated texts are one object."""
+_Found = tuple[str, str, NDArray[Any], NDArray[np.int8]]
+"""The title of a column of vectors, the type of its numbers, the matrix, why rows have none."""
+
+
+def _arrow(
+    stream: bytes,
+) -> tuple[dict[str, list[str | None]], list[str], list[str], list[_Found]]:
+    """Return cells by title, notes, what was left out, and columns of vectors.
+
+    Repeated texts are one object.
+    """
     with pa.ipc.open_stream(stream) as reader:
         table = reader.read_all()
     metadata = table.schema.metadata
-    cells = {title: _cells(table[title]) for title in table.column_names}
-    return cells, json.loads(metadata[b"notes"]), json.loads(metadata[b"left_out"])
+    found: list[_Found] = []
+    texts = json.loads(metadata[b"texts"])
+    for i, (title, dtype) in enumerate(json.loads(metadata[b"vectors"])):
+        lists, reasons = (table.column(len(texts) + 2 * i + k).combine_chunks() for k in (0, 1))
+        matrix = lists.flatten().to_numpy().reshape(len(lists), -1)
+        found.append((title, dtype, matrix, reasons.to_numpy()))
+    cells = {title: _cells(table.column(i)) for i, title in enumerate(texts)}
+    return cells, json.loads(metadata[b"notes"]), json.loads(metadata[b"left_out"]), found
 
 
 def _cells(column: pa.ChunkedArray) -> list[str | None]:
@@ -207,6 +254,11 @@ _REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
     (".dta",): ("is of Stata", _DATA.format("“export delimited” in Stata")),
     (".sas7bdat", ".xpt"): ("is of SAS", _DATA.format("“proc export” in SAS")),
     (".rds", ".rda", ".rdata"): ("is of R", _DATA.format("“write.csv” in R")),
+    ARRAYS: (
+        "holds vectors and no texts",
+        "Drop it together with the file of its texts, which has a row for each vector, or pack "
+        "both into a ZIP file.",
+    ),
     (".pkl", ".pickle"): (
         "is a pickle, which can run any code",
         "Save it as CSV or Parquet, as “to_csv” in pandas does.",
@@ -266,7 +318,7 @@ def read(
     form: Form = "",
     sheet: str = "",
 ) -> Table:
-    """Return the table in a file, every value as text.
+    """Return the table in a file: every value as text, but vectors of the rows as numbers.
 
     Args:
         name: the file's name; its extension decides how it is read.
@@ -300,6 +352,9 @@ def read(
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     held = min(held, free_memory() // 2)
     if ending == ".zip" and content:
+        beside = _texts_with_arrays(name, content, max_bytes=max_bytes, max_held=held)
+        if beside is not None:
+            return beside
         data = _data_set(name, content, max_bytes=max_bytes, max_held=held)
         if data is not None:
             export = None if form else export_of_table(data, held)
@@ -320,6 +375,7 @@ def read(
         )
     else:
         table = _plain_table(name, ending, content, max_bytes=max_bytes, max_held=held, form=form)
+    table = _with_columns_of_vectors(table, content, held)
     if form == "" and (export := export_of_table(table, held)) is not None:
         return replace(export, content=content)
     return table
@@ -348,6 +404,7 @@ def _joined(
     columns: dict[str, list[str | None]] = {}
     notes: dict[str, None] = {}
     n_rows, kind, are_alike = 0, "", True
+    vectors: list[FileVectors] = []
     for path in paths:
         own = folder.content(path, tally) if max_held > _MIN_HELD else b""
         if not own:
@@ -368,6 +425,7 @@ def _joined(
             column.extend(cells.get(title, (None,) * table.n_rows))
         n_rows += table.n_rows
         notes |= dict.fromkeys((*table.notes, *table.left_out))
+        vectors.extend(table.vectors)
     if not columns or (_ending(paths[0]) not in _COLUMNS and not are_alike):
         return None
     others = [path for path in folder.paths if path not in {*paths}]
@@ -375,7 +433,106 @@ def _joined(
     for path in others[:3]:
         tally.name(path)
     said = (f"{len(paths):,} files were joined.", *notes, *tally.notes)
-    return table_of(name, kind, columns, notes=said[len(paths) < 2 :])
+    joined = table_of(name, kind, columns, notes=said[len(paths) < 2 :])
+    if len(paths) < 2 or not vectors:
+        return replace(joined, vectors=tuple(vectors))
+    titles = ", ".join(dict.fromkeys(f"“{own.title}”" for own in vectors))
+    why = f"The vectors of {titles} were left out: they are read from one file only."
+    return replace(joined, left_out=(*joined.left_out, f"{why} Give a file that holds all rows."))
+
+
+# --- Vectors of the rows: columns of the file, or arrays beside it
+
+
+def _with_columns_of_vectors(table: Table, content: bytes, max_held: int) -> Table:
+    """Return a table with its columns of lists of numbers as vectors, if another one has texts."""
+    columns, vectors, left_out = dict(table.columns), list[FileVectors](), list[str]()
+    given = {"file": named(table.name), "sha256": ""}
+    for title, cells in table.columns.items():
+        if next(filter(None, cells), "").lstrip()[:1] != "[" or len(columns) < 2:
+            continue
+        given["sha256"] = given["sha256"] or hashlib.sha256(content).hexdigest()
+        n_left = max_held - sum(own.n_bytes for own in vectors)
+        try:
+            found = column_vectors(cells, title=named(title), max_bytes=n_left, **given)
+        except CorpusError as exc:
+            left_out.append(str(exc))
+            del columns[title]
+            continue
+        if found is not None:
+            vectors.append(found)
+            del columns[title]
+        elif is_cut_short(cells):
+            left_out.append(
+                f"“{named(title)}” holds vectors that were cut short with “...” when they were "
+                "printed, so their numbers are lost. Save them as lists, such as with to_parquet."
+            )
+    if not vectors and not left_out:
+        return table
+    return replace(
+        table,
+        columns=MappingProxyType(columns),
+        vectors=(*table.vectors, *vectors),
+        left_out=(*table.left_out, *left_out),
+    )
+
+
+def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
+    """Return a table of texts with the vectors of a .npy or .npz file beside it.
+
+    Raises:
+        CorpusError: the file cannot be read, or has no vector for each row.
+    """
+    if len(content) > max_bytes:
+        raise CorpusError(
+            f"{named(name)} is {len(content) / 1e6:,.1f} MB; at most {max_bytes / 1e6:,.0f} MB are "
+            "read here. Save the vectors as float16, or give fewer rows."
+        )
+    most = max(0, min(max_held, free_memory() // 2) - table.n_bytes)
+    vectors, notes = array_vectors(
+        named(name), content, table.n_rows, named(table.name), max_bytes=most
+    )
+    taken = {own.title for own in table.vectors}
+    own = tuple(
+        replace(found, title=f"{found.title} ({found.file})") if found.title in taken else found
+        for found in vectors
+    )
+    return replace(
+        table, vectors=(*table.vectors, *own), left_out=(*table.left_out, *notes), content=b""
+    )
+
+
+def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+    """Return the table of a ZIP file with one file of texts and arrays; None for any other."""
+    if n_entries(content) > MAX_ENTRIES:
+        return None
+    n_left = max_bytes
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            files = [file for file in archive.infolist() if not is_side_file(file)]
+            arrays = [file for file in files if _ending(file.filename) in ARRAYS]
+            texts = [file for file in files if file not in arrays]
+            is_plain = all(not is_locked(f) and f.compress_type in METHODS for f in files)
+            if not arrays or len(texts) != 1 or not is_plain:
+                return None
+            unzipped = []
+            for file in (*texts, *arrays):
+                with archive.open(file) as stream:
+                    unzipped.append(stream.read(n_left + 1))
+                n_left -= len(unzipped[-1])
+                if n_left < 0:
+                    raise CorpusError(
+                        f"{named(name)} unpacks to more than {max_bytes / 1e6:,.0f} MB, the most "
+                        "that is read here. Save the vectors as float16, or give fewer rows."
+                    )
+    except FAILURES:
+        return None  # said by the reader of other ZIP files
+    inner = texts[0].filename.rpartition("/")[2]
+    table = read(inner, unzipped[0], max_bytes=max_bytes, max_held=max_held)
+    for file, array in zip(arrays, unzipped[1:], strict=True):
+        inner = file.filename.rpartition("/")[2]
+        table = with_arrays(table, inner, array, max_bytes=max_bytes, max_held=max_held)
+    return table
 
 
 def _plain_table(
@@ -431,6 +588,7 @@ def to_corpus(
         *_row_notes(len(cells), len(filled), len(used_rows)),
         *_length_notes(texts),
     ]
+    vectors = tuple(own.take(used_rows) for own in sheet.vectors)
     label_values: dict[str, tuple[str, ...]] = {}
     for title, column in labels.items():
         label_values[title] = _stripped(column, used_rows)
@@ -442,6 +600,7 @@ def to_corpus(
             {title: _once(values, _short_label) for title, values in label_values.items()}
         ),
         notes=tuple(notes),
+        vectors=vectors,
     )
 
 

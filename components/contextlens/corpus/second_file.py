@@ -15,8 +15,9 @@ from typing import Any
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.archives import unpacked
 from contextlens.corpus.charsets import charset_of, open_text
+from contextlens.corpus.file_vectors import ARRAYS
 from contextlens.corpus.json_lines import as_text
-from contextlens.corpus.readers import read
+from contextlens.corpus.readers import read, with_arrays
 from contextlens.corpus.table import (
     Cells,
     Table,
@@ -50,7 +51,7 @@ class _Second:
 
 
 def joined(sheet: Table, name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table:
-    """Return a table with the labels from a second file, or with the names that it gives to labels.
+    """Return a table with what a second file adds: labels, names of labels, or vectors.
 
     It holds names if its keys, or the numbers of its lines, are the labels of a column. Labels are
     joined by a column of ids that both files have, else line by line.
@@ -71,6 +72,8 @@ def joined(sheet: Table, name: str, content: bytes, *, max_bytes: int, max_held:
             "read here. Give labels for fewer rows."
         )
     name, content = unpacked(name, content, max_bytes=max_bytes)
+    if name.strip().casefold().endswith(ARRAYS):
+        return with_arrays(sheet, name, content, max_bytes=max_bytes, max_held=max_held)
     second = _read(name, content, max_bytes=max_bytes, max_held=max_held)
     by_id = _ids(sheet, second)
     if by_id is not None:

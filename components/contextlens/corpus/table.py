@@ -14,6 +14,7 @@ from typing import Literal
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import TEST, TRAIN, VALIDATION
+from contextlens.corpus.file_vectors import FileVectors
 from contextlens.corpus.label_cells import (
     SeveralLabels,
     SpeltApart,
@@ -411,6 +412,7 @@ class Table:
         metadata: the columns that a survey tool fills, which label no text.
         sheets: the titles of the sheets of an Excel file, the one read first; () for others.
         annotators: how the annotations of several people were read; "" if there are none.
+        vectors: those that the file or a second one gives, a row for each row.
     """
 
     name: str
@@ -424,6 +426,7 @@ class Table:
     metadata: frozenset[str] = frozenset()
     sheets: tuple[str, ...] = ()
     annotators: Literal["", "apart", "by majority"] = ""
+    vectors: tuple[FileVectors, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -434,7 +437,7 @@ class Table:
     def n_bytes(self) -> int:
         """The memory that its columns take: it may be much more or less than the file's size."""
         columns = sum(map(size_of, self.columns.values())) + sum(map(sys.getsizeof, self.columns))
-        return columns + len(self.content)
+        return columns + len(self.content) + sum(own.n_bytes for own in self.vectors)
 
     @cached_property
     def kinds(self) -> Mapping[str, ColumnKind]:
@@ -453,9 +456,9 @@ class Table:
         """True if only one column can hold the texts, and nothing else about them is in doubt.
 
         In doubt are lines that may be a table, files of other tools, texts with left-overs of
-        another format, and labels that may be several or one.
+        another format, labels that may be several or one, and columns that may hold vectors.
         """
-        if self.content or self.export or self.leftovers:
+        if self.content or self.export or self.leftovers or self.vectors:
             return False
         if self.several_labels is not None or self.spelt_apart is not None:
             return False

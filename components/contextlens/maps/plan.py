@@ -15,7 +15,7 @@ from contextlens.core.words import split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.maps.map_quality import ALL_UP_TO, N_SAMPLE
 from contextlens.maps.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
-from contextlens.maps.request import MapRequest, MapSettings, Method
+from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
 
 __all__ = [
     "SAMPLING_SEED",
@@ -171,9 +171,16 @@ def plan(
         token_seconds: the seconds that the model takes for one token.
     """
     able, most = _able_texts(request, corpus), request.most
-    per_text, tokens = _sizes(request, corpus, able, card, service)
+    n_dims = card.n_dims
+    per_text, tokens, first = 1.0, 0.0, np.arange(0)
+    if corpus.own is not None and request.pooling == GIVEN:
+        n_dims = corpus.own.n_dims
+    else:
+        per_text, tokens = _sizes(request, corpus, able, card, service)
     order, n_texts = _order(request, able, most, per_text)
-    first, n_able = _first(corpus, order[:n_texts], tokens, card), len(able)
+    if request.pooling != GIVEN:
+        first = _first(corpus, order[:n_texts], tokens, card)
+    n_able = len(able)
     if request.is_first:
         order, n_able, n_texts, first = order[first], n_texts, len(first), first[:0]
     n_points = int(min(most, max(1, round(per_text * n_texts))))
@@ -187,8 +194,8 @@ def plan(
         n_points=n_points,
         layers=_layers(request, corpus, card),
         reading=round(tokens * n_texts) * token_seconds,
-        placing=placing_seconds(n_points, card.n_dims, request.settings, n_layers=n_layers),
-        n_bytes=2 * 4 * size * card.n_dims + placing_bytes(n_points, card.n_dims, request.settings),
+        placing=placing_seconds(n_points, n_dims, request.settings, n_layers=n_layers),
+        n_bytes=2 * 4 * size * n_dims + placing_bytes(n_points, n_dims, request.settings),
         first=first,
     )
 

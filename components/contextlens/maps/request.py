@@ -16,6 +16,7 @@ from contextlens.maps.vector_space import METRICS, Metric
 
 __all__ = [
     "EFFORTS",
+    "GIVEN",
     "METHODS",
     "Effort",
     "MapRequest",
@@ -144,6 +145,9 @@ def _shown(value: object) -> str:
 
 # --- The request for a map
 
+GIVEN = "given"
+"""The pooling of vectors that a file gives for its texts; no model reads them."""
+
 
 @dataclass(frozen=True)
 class MapRequest:
@@ -159,7 +163,7 @@ class MapRequest:
         special: of tokens, map also those that the tokenizer added.
         most: the largest number of points.
         layer: the layer that is drawn alone, -1 for vectors of the last layer only (pooler,
-            recipe); None for all layers, each starting from the one above.
+            recipe) and of a file; None for all layers, each starting from the one above.
         settings: how points are placed.
         source: a name for the origin of the texts, chosen by the caller.
         is_first: True for the map of the texts that are read first, which is shown until the whole
@@ -207,6 +211,7 @@ class MapRequest:
         if method != "pca":
             parts.append(f"{settings.metric} distance, seed {settings.seed}")
         where = "all layers" if self.layer is None else _layer_name(self.layer)
+        where = "vectors of the file" if self.pooling == GIVEN else where
         return " · ".join([self.unit, where, *parts])
 
 

@@ -16,10 +16,11 @@ from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport, SentenceVector
 from contextlens.core.words import Span, split_words
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.file_vectors import FileVectors
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.progress import OnProgress
-from contextlens.maps.request import MapRequest
+from contextlens.maps.request import GIVEN, MapRequest
 
 __all__ = [
     "RECIPE",
@@ -86,7 +87,7 @@ def is_recipe(pooling: str) -> bool:
 
 def has_layers(pooling: str) -> bool:
     """True if a pooling works at every layer, not only on the last one's states."""
-    return pooling != "pooler" and not is_recipe(pooling)
+    return pooling not in {"pooler", GIVEN} and not is_recipe(pooling)
 
 
 def recipe_prompt(card: ModelCard, pooling: str) -> str:
@@ -227,8 +228,8 @@ class PointVectors:
     Attributes:
         points: the points.
         vectors: (n_layers, n_points, n_dims) float32.
-        layers: the layer of each row of `vectors`; (-1,) for the pooler's output, and for vectors
-            by the model's own recipe.
+        layers: the layer of each row of `vectors`; (-1,) for the pooler's output, for vectors by
+            the model's own recipe, and for those of a file.
         n_cut: the number of texts that were cut off because they were too long for the model.
         passport: the passport of the encodings.
         read: the points text by text, if other texts will join them.
@@ -434,8 +435,18 @@ def read_points(
             for rows, made in recipe_rows(texts, card, service, request.pooling):
                 yield ReadText(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
 
+    def of_file(given: FileVectors) -> Iterator[ReadText]:
+        passport = given.passport()
+        for i in rest:
+            text = corpus.texts[i]
+            yield ReadText(text, _sentence(text, given.rows[i][None]), (-1,), False, passport)
+
     how = request.unit, request.pooling, spans, request.only, request.special
     others = by_recipe() if is_recipe(request.pooling) else _texts(encodings(), *how)
+    if request.pooling == GIVEN:
+        if corpus.own is None:
+            raise RequestError("These texts bring no vectors. Choose the vectors of the model.")
+        others = of_file(corpus.own)
     read = (done[at] if at in done else next(others) for at in range(len(order)))
     return _joined(
         read, request.unit, request.only, labels, request.most, keeps_texts=request.is_first

@@ -17,6 +17,7 @@ _N_NAMED = 3  # texts in a note
 _LONGEST = 40  # characters of each
 _UNMARKED = ("",)  # the vote of a person who did not mark a place
 _TIE = ("", "")  # as many say one thing as another
+_NO_VECTORS = "The file's vectors were left out: each belongs to one annotation of a text."
 _Row = Mapping[str, str | None]
 _People = Mapping[str | None, Sequence[_Row]]
 _Vote = tuple[str, ...]
@@ -41,8 +42,9 @@ def by_majority(table: Table) -> Table:
     titles = [title for title in table.columns if title != ANNOTATOR]
     columns = {title: tuple(row.get(title) for row in found) for title in titles}
     kept = tuple(note for note in table.notes if not note.endswith(APART))
-    notes = (*kept, *votes.notes)
-    return replace(table, columns=MappingProxyType(columns), notes=notes, annotators="by majority")
+    notes = (*kept, *votes.notes, *(_NO_VECTORS,) * bool(table.vectors))
+    columns_of = MappingProxyType(columns)
+    return replace(table, columns=columns_of, notes=notes, annotators="by majority", vectors=())
 
 
 class _Votes:

@@ -114,7 +114,7 @@ def _rows_of(sheet: Table, rows: Sequence[int]) -> Table:
     if len(rows) == sheet.n_rows:
         return sheet
     columns = {title: tuple(cells[i] for i in rows) for title, cells in sheet.columns.items()}
-    return replace(sheet, columns=MappingProxyType(columns))
+    return replace(sheet, columns=MappingProxyType(columns), vectors=())
 
 
 def _within(corpus: Corpus, spans: Sequence[Span]) -> Corpus:

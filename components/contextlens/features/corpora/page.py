@@ -353,6 +353,8 @@ def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     except CorpusError as exc:
         st.error(escape(str(exc)), icon=":material/error:")
         return
+    if sheet.vectors:
+        st.caption(say("corpora.adding.vectors"))
     for note in corpus.notes[len(sheet.notes) :]:  # the file's own notes are shown above
         st.caption(escape(note))
     card = runtime.load(view.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -9,7 +10,15 @@ from contextlens.content.language import say
 from contextlens.core import ModelCard
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.maps.points import UNITS, Unit
-from contextlens.maps.request import EFFORTS, METHODS, MapSettings, Method, method_name
+from contextlens.maps.request import (
+    EFFORTS,
+    GIVEN,
+    METHODS,
+    MapRequest,
+    MapSettings,
+    Method,
+    method_name,
+)
 from contextlens.maps.vectors import SENTENCE_POOLINGS, WORD_POOLINGS
 from contextlens.ui.corpora import controls as shared
 from contextlens.ui.corpora.controls import POINT_LIMITS
@@ -71,9 +80,10 @@ COLOR = choice(PAGE, "color", ())
 
 # The second map beside the first
 
-BESIDE = choice(PAGE, "beside", ("", "layer", "model", "method", "seed"))
+BESIDE = choice(PAGE, "beside", ("", "layer", "model", "vectors", "method", "seed"))
 OTHER_LAYER = number(PAGE, "other_layer", between=(0, 1_000), default=1)
 OTHER_MODEL = choice(PAGE, "other_model", ())
+OTHER_VECTORS = text(PAGE, "other_vectors")
 OTHER_METHOD = choice(PAGE, "other_method", _METHODS)
 OTHER_SEED = number(PAGE, "other_seed", between=_SEEDS, default=1)
 
@@ -127,3 +137,16 @@ def pooling_of(unit: Unit, card: ModelCard | None) -> Choice:
 def other_method(method: Method) -> Choice:
     """The choice of the second map's method: any but the first map's."""
     return OTHER_METHOD.among({m: name for m, name in _METHODS.items() if m != method})
+
+
+def beside_of(request: MapRequest | None, vectors: Sequence[str]) -> Choice:
+    """The choice of the second map; vectors of a file have no other layer.
+
+    Args:
+        request: the first map.
+        vectors: the titles of the vectors that its file brings.
+    """
+    is_given = request is not None and request.pooling == GIVEN
+    left_out = {"layer"} if is_given and len(vectors) > 1 else {"vectors"}
+    left_out |= {"layer"} if is_given else set()
+    return BESIDE.among({name: t for name, t in BESIDE.options.items() if name not in left_out})

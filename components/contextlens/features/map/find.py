@@ -15,7 +15,9 @@ from contextlens.core.errors import ContextlensError
 from contextlens.core.schema import FloatArray
 from contextlens.features.map.controls import N_NEAREST_POINTS
 from contextlens.features.map.identity import once
+from contextlens.maps.makers import query_vector
 from contextlens.maps.points import Points, Unit
+from contextlens.maps.request import GIVEN
 from contextlens.maps.result import MapResult
 from contextlens.maps.vectors import TextRows, is_recipe, recipe_rows, rows_of
 from contextlens.ui.panel import Panel
@@ -103,6 +105,9 @@ def _nearest(service: EncoderService, result: MapResult, row: int, text: str) ->
 def _rows(service: EncoderService, result: MapResult, row: int, text: str) -> TextRows:
     """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
     request, layer = result.request, result.layers[row]
+    if request.pooling == GIVEN:
+        vector = query_vector(text, result.corpus, service.load(request.model), service)
+        return TextRows([text], np.array([[0, len(text)]]), vector[None, None])
     if is_recipe(request.pooling):
         card = service.load(request.model)
         return recipe_rows([text], card, service, request.pooling)[0][0]

@@ -24,6 +24,7 @@ from contextlens.features.map import controls, finding, groups, methods, trust
 from contextlens.features.map.chart import HEIGHT, notes_of, plays
 from contextlens.features.map.display import MapDisplay, linked_points, map_display
 from contextlens.features.map.identity import name_of
+from contextlens.features.map.in_common import in_common
 from contextlens.features.map.methods import layers_claims
 from contextlens.features.map.point import picked_point, pinned_pair, sensed_word, short_name
 from contextlens.features.map.request import (
@@ -64,13 +65,13 @@ from contextlens.jobs import Job
 from contextlens.maps.engine import first_request, last_layer, map_key
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
-from contextlens.maps.request import MapRequest, MapSettings, Method
+from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar
-from contextlens.ui.corpora.controls import FILE, LABEL, SENTENCES
+from contextlens.ui.corpora.controls import FILE, LABEL, OWN_FILE, SENTENCES, VECTORS
 from contextlens.ui.corpora.own_file import BEGIN
-from contextlens.ui.corpora.texts import label_naming
+from contextlens.ui.corpora.texts import label_naming, texts_of, vector_titles
 from contextlens.ui.models import runtime, second_model, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.models.waiting import Latest, WaitingTexts
@@ -116,7 +117,11 @@ def _with_label(columns: Sequence[str], view: ViewState) -> ViewState:
 
 def _texts(view: ViewState, requested: RequestedMap) -> None:
     """The choice of the points: their kind, their words and their number."""
-    unit = cast("Unit", inputs.choice(view, controls.UNIT))
+    if requested.request is not None and requested.request.pooling == GIVEN:
+        st.caption(say("texts.given.sentences"))
+        unit: Unit = "sentences"
+    else:
+        unit = cast("Unit", inputs.choice(view, controls.UNIT))
     if unit != "sentences" and not by_chosen_words(view):
         inputs.text(view, controls.only_of(unit))
     if unit == "words" and requested.corpus is not None and requested.corpus.spans is not None:
@@ -142,7 +147,7 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
         inputs.select(view, controls.METRIC)
         inputs.select(view, controls.MIN_DIST)
         inputs.choice(view, controls.DIMS)
-    inputs.select(view, controls.BESIDE)
+    inputs.select(view, controls.beside_of(requested.request, _titles(view)))
     inputs.choice(view, controls.EFFORT)
 
 
@@ -197,6 +202,13 @@ def _say_stale(is_under_way: bool) -> None:
 
 
 def _cost(plan: Plan) -> str:
+    if not plan.n_tokens:
+        return say(
+            "map.waiting.cost_given",
+            duration=duration(plan.seconds),
+            megabytes=max(1, round(plan.n_bytes / 1e6)),
+            n=plan.n_points,
+        )
     return say(
         "map.waiting.cost",
         duration=duration(plan.seconds),
@@ -270,8 +282,11 @@ def one_or_two(
     kit.headline(display.headline, key="reading")
     if display.result.is_first:
         st.caption(_so_far(display))
-    if controls.BESIDE.of(view) and requested.request is not None and requested.corpus is not None:
-        _two(view, display, card, requested.request, requested.corpus)
+    beside = controls.beside_of(requested.request, _titles(view)).of(view)
+    if beside and requested.request is not None and requested.corpus is not None:
+        other = _two(view, display, card, requested.request, requested.corpus)
+        if other is not None and beside in {"model", "vectors"}:
+            _in_common(display, other)
         _claims(display)
         st.caption(notes_of(display))
         _layer_control(view, display, card)
@@ -291,10 +306,27 @@ def one_or_two(
         _claims(display)
 
 
+def _titles(view: ViewState) -> tuple[str, ...]:
+    """The titles of the vectors that the view's file brings."""
+    return vector_titles(texts_of(view, OWN_FILE))
+
+
+def _in_common(display: MapDisplay, other: MapDisplay) -> None:
+    """How many nearest neighbours the vectors of both maps share, and where they differ most."""
+    result = in_common(display.result, display.row, other.result, other.row)
+    if result is None:
+        return
+    kit.claims(result.claims(), key="reading_in_common")
+    kit.notes(result.notes())
+    with st.expander(say("map.in_common.title")):
+        kit.table(result.rows(), key="map_in_common")
+        st.markdown(result.formula)
+
+
 def _two(
     view: ViewState, display: MapDisplay, card: ModelCard, request: MapRequest, corpus: Corpus
-) -> None:
-    """Both maps, the second with its own choice above it."""
+) -> MapDisplay | None:
+    """Draw both maps, the second with its own choice above it, and return the second."""
     selection = display.marked.selection
     left, right = st.columns(2, gap="medium")
     with right:
@@ -307,6 +339,7 @@ def _two(
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
         map_chart(display, linked=linked, half=True)
+    return other
 
 
 def _linked(
@@ -333,6 +366,8 @@ def _other(
             request = first if first.layer is None else replace(first, layer=layer)
         elif beside == "model":
             card, request = _of_another_model(view, card, corpus)
+        elif beside == "vectors":
+            corpus, request = _of_other_vectors(view, corpus, first)
         else:
             request = replace(first, settings=_other_settings(view, first.settings))
     if request is None:
@@ -348,12 +383,34 @@ def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
     return replace(first, method=cast("Method", method))
 
 
+def _of_other_vectors(
+    view: ViewState, corpus: Corpus, first: MapRequest
+) -> tuple[Corpus, MapRequest | None]:
+    """The texts by other vectors of their file, and the request for their map."""
+    titles = [title for title in _titles(view) if corpus.own is None or title != corpus.own.title]
+    if not titles:
+        return corpus, None
+    chosen = controls.OTHER_VECTORS.of(view)
+    chosen = chosen if chosen in titles else titles[0]
+    inputs.menu(
+        VECTORS.label,
+        {title: title for title in titles},
+        chosen,
+        lambda title: session.write(controls.OTHER_VECTORS.put(session.current(), title)),
+        key="map_other_vectors",
+    )
+    position = label_naming(_titles(view), chosen)
+    other = texts_of(VECTORS.put(view, position), OWN_FILE, takes_vectors=True)
+    return (corpus, None) if other is None else (other, replace(first, corpus=other.key))
+
+
 def _of_another_model(
     view: ViewState, card: ModelCard, corpus: Corpus
 ) -> tuple[ModelCard, MapRequest | None]:
     """The second map's model and its request; no request if the model cannot be used."""
     offered = (*runtime.service().models(), *runtime.own_models())
-    specs = {s.id: s for s in offered if s.id != view.model}
+    is_given = corpus.own is not None  # beside the file's vectors, the loaded model is another one
+    specs = {s.id: s for s in offered if is_given or s.id != view.model}
     if not specs:
         st.info(say("map.waiting.no_second_model"))
         return card, None
@@ -363,6 +420,7 @@ def _of_another_model(
     if other is None:
         return card, None
     try:
+        view = controls.UNIT.put(view, "sentences") if is_given else view
         return other, request_of(replace(view, model=chosen), other, corpus.key)
     except RequestError as exc:
         st.info(escape(str(exc)))
@@ -374,7 +432,9 @@ def _of_another_model(
 
 def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> None:
     """The layer bar; on a map of one layer it requests another map, and does not play."""
-    if display.layer < 0 and not display.result.is_first:
+    if display.result.request.pooling == GIVEN:
+        st.caption(say("texts.given.no_layers"))
+    elif display.layer < 0 and not display.result.is_first:
         st.caption(say("map.no_layers"))
     elif display.follow_rest is not None:
         display.follow_rest()
@@ -680,8 +740,9 @@ def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
 
 
 def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    is_given = display.result.request.pooling == GIVEN
     return [
-        (say("map.vectors_snippet"), vectors_snippet(display, card)),
+        (say(f"map.{'file' if is_given else 'vectors'}_snippet"), vectors_snippet(display, card)),
         (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
     ]
 

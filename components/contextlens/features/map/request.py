@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from contextlens.core import ModelCard
@@ -30,7 +30,7 @@ from contextlens.features.map.controls import (
 )
 from contextlens.maps.plan import can_gather_all_layers
 from contextlens.maps.points import Unit
-from contextlens.maps.request import Effort, MapRequest, MapSettings, Method
+from contextlens.maps.request import GIVEN, Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
 from contextlens.ui.corpora.controls import ALL_WORDS, POINT_LIMITS
@@ -49,7 +49,8 @@ class RequestedMap:
         corpus: the texts; None if a file must be chosen first, or if there is a problem.
         request: the requested map; None without texts.
         color: the options for its colours.
-        pooling: the options for the vectors of its words or sentences; None for tokens.
+        pooling: the options for the vectors of its words or sentences; None for tokens, and for
+            the vectors of a file.
         recipe: the model's own recipe in words, for a map of sentences; else "".
         problem: the reason why the texts cannot be used, or "".
     """
@@ -70,14 +71,16 @@ def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
     except CorpusError as exc:
         problem = str(exc)
     request = request_of(view, card, "" if corpus is None else corpus.key)
+    if corpus is not None and corpus.own is not None:
+        request = of_file(request)
     color = color_choice(request, corpus)
-    unit = request.unit
+    unit, is_given = request.unit, request.pooling == GIVEN
     return RequestedMap(
         corpus,
         None if corpus is None else request,
         color,
-        None if unit == "tokens" else pooling_of(unit, card),
-        recipe_of(card) if unit == "sentences" else "",
+        None if unit == "tokens" or is_given else pooling_of(unit, card),
+        recipe_of(card) if unit == "sentences" and not is_given else "",
         problem,
     )
 
@@ -91,7 +94,20 @@ def corpus_of(view: ViewState) -> Corpus | None:
     name = collection_of(view, PAGE)
     if by_chosen_words(view) and word_of().of(view) != ALL_WORDS:
         return ambiguous_corpus()
-    return texts_of(view, name)
+    return texts_of(view, name, takes_vectors=True)
+
+
+def of_file(request: MapRequest) -> MapRequest:
+    """Return the request for the texts' own vectors, which have no words and no layers."""
+    return replace(
+        request,
+        unit="sentences",
+        pooling=GIVEN,
+        only=(),
+        every_word=False,
+        special=False,
+        layer=-1,
+    )
 
 
 def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:

@@ -14,12 +14,20 @@ from contextlens.core.words import Span
 from contextlens.features.map.controls import N_SCRIPT_SENTENCES
 from contextlens.features.map.display import MapDisplay
 from contextlens.maps.points import Points, Unit
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import is_recipe, recipe_prompt
 
 
 def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
     """A script that computes the vectors of the map's first sentences."""
     points, request = display.points, display.result.request
+    own = display.result.corpus.own
+    if request.pooling == GIVEN and own is not None:
+        rows = [
+            int((own.rows == vector).all(axis=1).argmax())
+            for vector in display.result.vectors[0, :N_SCRIPT_SENTENCES]
+        ]
+        return own.script(rows) + _COSINE_OF_ROWS
     if is_recipe(request.pooling):
         texts = points.texts[:N_SCRIPT_SENTENCES]
         return recipe_snippet(card, texts, prompt=recipe_prompt(card, request.pooling))
@@ -38,6 +46,11 @@ def _text_of(points: Points, sentence: int) -> MapText:
     return MapText(points.texts[sentence], tuple((start, end) for start, end in spans))
 
 
+_COSINE_OF_ROWS = """\
+a, b = vectors[:2]
+cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+print(f"{cosine:.4f}")
+"""
 _WORD = {"mean": "inside.mean(dim=0)", "first": "inside[0]", "last": "inside[-1]"}
 _SENTENCE = {
     "mean": "hidden.mean(dim=0)",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,10 @@ class GradeProbe(Probe):
     @property
     def title(self) -> str:
         """The finding in a few words."""
-        return say(f"probe.grades.title.{self.result.verdict}", **self._numbers())
+        verdict = self.result.verdict
+        if self.labelled.own is not None and verdict in {"worse_than_words", "unclear"}:
+            return say("probe.given.not_better_grades", **self._numbers())
+        return say(f"probe.grades.title.{verdict}", **self._numbers())
 
     def _numbers(self) -> dict[str, Any]:
         numbers = {"spearman": self.result.best.value, "words": self.result.words.value}
@@ -148,15 +151,20 @@ class GradeProbe(Probe):
     def claims(self) -> Sequence[Claim]:
         """Return how well the best vectors predict the grades, compared with simpler ways."""
         column, n = quoted(self.labelled.column), self.result.best.n
+        if self.labelled.own is not None and self.result.verdict == "worse_than_words":
+            return [claim("probe.given.worse_grades", column=column, n=n, **self._numbers())]
         key = f"probe.grades.claim.{self.result.verdict}"
         return [claim(key, column=column, n=n, **self._numbers())]
 
     def sure(self) -> Sequence[Claim]:
         """Return how the test was made, and what else belongs to its numbers."""
         result, (low, high) = self.result, self.result.wide_interval
+        one: Literal["", "_one"] = "_one" if self.labelled.own is not None else ""
         return [
             claim("probe.grades.sure.luck", n=round(1_000 * result.p_value)),
-            claim("probe.grades.sure.interval", low=low, high=high, choices=len(result.scores)),
+            claim(
+                f"probe.grades.sure.interval{one}", low=low, high=high, choices=len(result.scores)
+            ),
             self._how_claim(),
             *(
                 claim(f"probe.grades.sure.{name}", spearman=score.value)
@@ -220,5 +228,11 @@ def grade_snippet(probe: GradeProbe, score: Score) -> str:
     """Return a script that prints the correlation of one score's vectors."""
     learn = _LEARN.format(alphas=ALPHAS)
     return vectors_script(
-        probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
+        probe.card,
+        score.name,
+        score.layer,
+        imports=_IMPORTS,
+        load=_LOAD,
+        learn=learn,
+        own=probe.labelled.own,
     )

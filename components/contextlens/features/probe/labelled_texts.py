@@ -16,6 +16,7 @@ from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.file_vectors import FileVectors
 from contextlens.features.probe.controls import (
     EXAMPLE,
     MANY_LABELS,
@@ -42,6 +43,7 @@ class LabelledTexts:
         trial: the texts to learn from and to test.
         n_left_out: the number of labelled texts that are more than the memory for vectors holds.
         grades: (n_texts,) the labels as numbers, if they are grades; None if they are names.
+        own: the vectors that their file gives for them; None for those of the model.
     """
 
     name: str
@@ -50,6 +52,7 @@ class LabelledTexts:
     trial: Trial
     n_left_out: int
     grades: Float64Array | None = None
+    own: FileVectors | None = None
 
     @cached_property
     def key(self) -> str:
@@ -57,7 +60,8 @@ class LabelledTexts:
         trial = self.trial
         parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
         parts.append([] if self.grades is None else self.grades.tolist())
-        content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out])
+        own = [] if self.own is None else [self.own.digest]
+        content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out, *own])
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property
@@ -96,7 +100,7 @@ def corpus_of(view: ViewState) -> ShownCorpus:
     """Return the labelled collection that a view names, or the ready example."""
     name = collection_of(view, PAGE)
     try:
-        corpus = texts_of(view, name)
+        corpus = texts_of(view, name, takes_vectors=True)
     except CorpusError as exc:
         return ShownCorpus(None, name, problem=str(exc))
     if corpus is None or label_columns(corpus):
@@ -137,7 +141,9 @@ def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledText
     is_filled = [bool(text.strip()) for text in corpus.texts]
     rows = np.flatnonzero(np.logical_and(has_label, is_filled))
     n = len(rows)
-    max_texts = max(1, MAX_VECTOR_BYTES // (2 * 4 * (card.n_layers + 1) * card.n_dims))
+    own = corpus.own
+    n_numbers = 2 * (card.n_layers + 1) * card.n_dims if own is None else own.n_dims
+    max_texts = max(1, MAX_VECTOR_BYTES // (4 * n_numbers))
     if n > max_texts:
         rows = np.sort(np.random.default_rng(0).choice(rows, max_texts, replace=False))
     chosen = rows.tolist()
@@ -149,7 +155,8 @@ def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledText
     else:
         trial = grade_trial(grades, split_values)
     texts = tuple(corpus.texts[i] for i in chosen)
-    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades)
+    given = None if own is None else own.take(chosen)
+    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades, given)
 
 
 def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:

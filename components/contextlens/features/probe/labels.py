@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,10 @@ class LabelProbe(Probe):
     @property
     def title(self) -> str:
         """The finding in a few words."""
-        return say(f"probe.title.{self.result.verdict}", **self._numbers())
+        verdict = self.result.verdict
+        if self.labelled.own is not None and verdict in {"worse_than_words", "unclear"}:
+            return say("probe.given.not_better", **self._numbers())
+        return say(f"probe.title.{verdict}", **self._numbers())
 
     def _numbers(self) -> dict[str, Any]:
         result = self.result
@@ -222,14 +225,17 @@ class LabelProbe(Probe):
         if len(senses) == 2:
             labels = say("probe.two_labels", first=quoted(senses[0]), second=quoted(senses[1]))
         numbers = {"labels": labels, "n": self.result.best.n}
+        if self.labelled.own is not None and self.result.verdict == "worse_than_words":
+            return [claim("probe.given.worse_than_words", **numbers, **self._numbers())]
         return [claim(f"probe.claim.{self.result.verdict}", **numbers, **self._numbers())]
 
     def sure(self) -> Sequence[Claim]:
         """Return how the test was made, and what else belongs to its numbers."""
         result, (low, high) = self.result, self.result.wide_interval
+        one: Literal["", "_one"] = "_one" if self.labelled.own is not None else ""
         return [
             claim("probe.sure.luck", n=round(1_000 * result.p_value)),
-            claim("probe.sure.interval", low=low, high=high, choices=len(result.scores)),
+            claim(f"probe.sure.interval{one}", low=low, high=high, choices=len(result.scores)),
             self._how_claim(),
             claim("probe.sure.f1", f1=result.best.macro_f1),
             *(
@@ -327,5 +333,11 @@ def label_snippet(probe: LabelProbe, score: LabelScore) -> str:
     solver = _solver_of(len(labelled.trial.senses), labelled.n_learned)
     learn = _LEARN.format(solver=solver)
     return vectors_script(
-        probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
+        probe.card,
+        score.name,
+        score.layer,
+        imports=_IMPORTS,
+        load=_LOAD,
+        learn=learn,
+        own=probe.labelled.own,
     )

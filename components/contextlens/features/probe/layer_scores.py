@@ -21,12 +21,13 @@ from contextlens.features.probe.controls import FEW_TESTED_TEXTS
 from contextlens.features.probe.labelled_texts import LabelledTexts
 from contextlens.features.probe.text_vectors import POOLINGS
 from contextlens.figures.theme import CATEGORICAL, NEUTRAL, figure, values
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Arrays, Panel, Rows
 
 FORMULA = r"""
 **Vectors.** A text is the mean of all its tokens' hidden states at a layer, its first token's
-([CLS]), or what the model's own recipe makes of the last layer.
+([CLS]), or what the model's own recipe makes of the last layer; or the vector that a file gives.
 
 **Probe.** Logistic regression on standardised vectors $x$: the label $k$ gets the probability
 
@@ -236,6 +237,7 @@ def word_counts() -> Any:
 # --- The picture of all scores
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
+_NAMES |= {GIVEN: "your file's vector", WORDS: "counting words", "shuffled": "shuffled labels"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
     "layer %{x:.0f}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
@@ -286,6 +288,8 @@ class Probe(Panel):
     def _best_names(self) -> dict[str, str]:
         """The best vectors in words, at length and in short."""
         best = self.result.best
+        if best.name == GIVEN:
+            return {"vectors": say("probe.given.vectors"), "short": say("probe.given.vectors")}
         name = "recipe" if best.name == RECIPE else "cls" if best.name == "cls" else "mean"
         return {
             "vectors": say(f"probe.vectors.{name}", layer=best.layer),
@@ -302,8 +306,13 @@ class Probe(Panel):
     def notes(self) -> Sequence[Claim]:
         """Return what makes the test less telling, a line each."""
         result, n = self.result, self.result.best.n
-        counts: dict[Literal["few", "copies", "near_copies", "left_out", "cut"], int] = {
-            "few": n if n < FEW_TESTED_TEXTS else 0,
+        own = self.labelled.own
+        counts: dict[
+            Literal["few", "few_given", "skipped", "copies", "near_copies", "left_out", "cut"], int
+        ] = {
+            "few": n if n < FEW_TESTED_TEXTS and own is None else 0,
+            "few_given": n if n < FEW_TESTED_TEXTS and own is not None else 0,
+            "skipped": 0 if own is None else sum(own.skipped.values()),
             "copies": result.n_copies[0],
             "near_copies": result.n_copies[1],
             "left_out": self.labelled.n_left_out,
@@ -316,6 +325,8 @@ class Probe(Panel):
 
         The best vectors are drawn; a click on the name of others in the legend draws them, too.
         """
+        if self.labelled.own is not None:
+            return self._figure_of_file()
         result, n_layers = self.result, max(score.layer for score in self.result.scores)
         x = list(range(n_layers + 1))
         lines = [
@@ -346,6 +357,52 @@ class Probe(Panel):
                 trace["visible"] = "legendonly"
         return figure([*lines, *levels], layout, title="", height=HEIGHT)
 
+    def _figure_of_file(self) -> go.Figure:
+        """Return the score of a file's vectors beside the yardsticks, with intervals."""
+        result = self.result
+        scores = (result.best, *result.yardsticks)
+        names = [_NAMES.get(score.name, score.name.replace("_", " ")) for score in scores]
+        x = list(range(len(scores)))
+        heights = np.array([score.value for score in scores])
+        low, high = np.array([score.interval for score in scores]).reshape(-1, 2).T
+        traces: list[dict[str, Any]] = [
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "showlegend": False,
+                "x": x,
+                "y": values(heights),
+                "error_y": {
+                    "type": "data",
+                    "array": values(high - heights),
+                    "arrayminus": values(heights - low),
+                    "color": NEUTRAL,
+                    "thickness": 1.2,
+                    "width": 0,
+                },
+                "marker": {"size": 12, "color": [CATEGORICAL[0], *[NEUTRAL] * (len(x) - 1)]},
+                "customdata": np.stack([low, high], axis=1).tolist(),
+                "hovertemplate": "%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to "
+                "%{customdata[1]:.4f}<extra></extra>",
+            }
+        ]
+        if result.guessing:
+            traces.append(self.guessing_line(x))
+        layout = {
+            "xaxis": {
+                "tickvals": x,
+                "ticktext": names,
+                "range": [-0.5, len(x) - 0.5],
+                "zeroline": False,
+                "showgrid": False,
+            },
+            "yaxis": self._axis(),
+            "showlegend": bool(result.guessing),
+            "legend": {"orientation": "h", "y": -0.2, "x": 0},
+            "margin": {"t": 12, "b": 60},
+        }
+        return figure(traces, layout, title="", height=HEIGHT)
+
     def guessing_line(self, x: Sequence[float]) -> dict[str, Any]:
         """Return the level of guessing."""
         guessing = self.result.guessing
@@ -357,7 +414,8 @@ class Probe(Panel):
 
     def alt(self) -> str:
         """Return a description of the picture."""
-        return say("probe.alt", title=self.title)
+        kind: Literal["alt", "given.alt"] = "alt" if self.labelled.own is None else "given.alt"
+        return say(f"probe.{kind}", title=self.title)
 
     def rows(self) -> Rows:
         """Return a row for each score: what reads the text, its layer, and how well it does."""
@@ -381,6 +439,7 @@ class Probe(Panel):
             "teaches": trial.teaches,
             "tested": trial.tested,
             "predicted": self.result.best.predicted,
+            **({} if self.labelled.own is None else {"rows": self.labelled.own.places}),
         }
 
 

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from contextlens.content.language import duration, say
 from contextlens.content.wording import escape
 from contextlens.core import ModelCard
+from contextlens.core.errors import RequestError
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.calibration import Calibration
 from contextlens.features.probe.controls import MAX_LEARNING_SECONDS, PAGE, SECTION, SENTENCE
@@ -106,12 +107,11 @@ def beyond_the_bound(labelled: LabelledTexts, card: ModelCard) -> str:
 def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
     """Return the probe of these texts; until then show progress or a button, and return None."""
     seconds = seconds_of(labelled, card, maps().token_seconds(card))
-    cost = say(
-        "probe.waiting.cost",
-        n=len(labelled.texts),
-        duration=duration(seconds),
-        layers=card.n_layers + 1,
-    )
+    numbers = {"n": len(labelled.texts), "duration": duration(seconds)}
+    if labelled.own is None:
+        cost = say("probe.waiting.cost", **numbers, layers=card.n_layers + 1)
+    else:
+        cost = say("probe.waiting.cost_given", **numbers)
     task = probe_task(labelled, card, uncached(), seconds=seconds)
     result = waiting.result_of(task, cost, place="probe", height=HEIGHT)
     return None if result is None else probe_of(labelled, result, card)
@@ -161,7 +161,11 @@ def _try(view: ViewState, probe: Probe) -> None:
     if not sentence:
         st.caption(say("probe.try.empty"))
         return
-    tried = try_sentence(sentence, probe, runtime.service())
+    try:
+        tried = try_sentence(sentence, probe, runtime.service())
+    except RequestError as exc:
+        st.info(escape(str(exc)), icon=":material/info:")
+        return
     kit.claims(tried.claims(), key="reading_try")
     if rows := tried.rows():
         number = say("probe.try.column_chance")

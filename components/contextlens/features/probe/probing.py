@@ -26,8 +26,9 @@ from contextlens.features.probe.labels import LabelProbe, LabelResult, label_sco
 from contextlens.features.probe.layer_scores import WORDS, Probe
 from contextlens.features.probe.learning_curve import learning_curve
 from contextlens.features.probe.shuffling import p_value
-from contextlens.features.probe.text_vectors import OnProgress, text_vectors
+from contextlens.features.probe.text_vectors import OnProgress, given_vectors, text_vectors
 from contextlens.jobs import Report, Task, page_work
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.services import service, settings
@@ -53,17 +54,21 @@ def run_probe(
         RequestError: the server's file of word vectors cannot be read.
     """
     trial, grades = labelled.trial, labelled.grades
-    vectors = text_vectors(
-        labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
-    )
+    if labelled.own is None:
+        vectors = text_vectors(
+            labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
+        )
+    else:
+        vectors = given_vectors(labelled.own)
     features: list[tuple[str, int, FloatArray]] = [
         (pooling, layer, rows)
         for pooling, layers in vectors.pooled.items()
-        for layer, rows in enumerate(layers)
+        for layer, rows in enumerate(layers, -1 if pooling == GIVEN else 0)
     ]
     if vectors.recipe is not None:
         features.append((RECIPE, card.n_layers, vectors.recipe))
-    contextless = {"static": vectors.static, **_word2vec(labelled.texts, report)}
+    static = {} if vectors.static is None else {"static": vectors.static}
+    contextless = {**static, **_word2vec(labelled.texts, report)}
     score: Callable[..., Any] = partial(label_score, trial=trial)
     if grades is not None:
         score = partial(grade_score, trial=trial, grades=grades)
@@ -124,6 +129,7 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
     """Return the expected duration of a probe, from the duration of one token."""
     n_tokens = sum(min(len(text) // 3 + 2, card.max_length) for text in labelled.texts)
     n_reads = 1 if card.recipe is None or card.recipe.is_plain_mean else 2
+    n_reads = n_reads if labelled.own is None else 0
     reading = n_tokens * (n_reads * token_seconds + _WORD2VEC_SECONDS)
     return reading + learning_seconds(labelled, card)
 
@@ -131,9 +137,12 @@ def seconds_of(labelled: LabelledTexts, card: ModelCard, token_seconds: float) -
 def learning_seconds(labelled: LabelledTexts, card: ModelCard) -> float:
     """Return the expected duration of learning: it grows with folds, labels and vectors."""
     trial = labelled.trial
-    n_fits = trial.n_folds * (_N_FITS * (card.n_layers + 1) + _N_YARDSTICKS)
+    n_layers, n_dims = card.n_layers + 1, card.n_dims
+    if labelled.own is not None:
+        n_layers, n_dims = 1, labelled.own.n_dims
+    n_fits = trial.n_folds * (_N_FITS * n_layers + _N_YARDSTICKS)
     per_number = _FIT_SECONDS[0] + _FIT_SECONDS[1] * len(trial.senses)
-    return n_fits * (0.03 + len(labelled.texts) * card.n_dims * per_number)
+    return n_fits * (0.03 + len(labelled.texts) * n_dims * per_number)
 
 
 def probe_task(

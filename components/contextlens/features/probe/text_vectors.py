@@ -13,6 +13,8 @@ from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.errors import RequestError
 from contextlens.core.recipe import NormalizeStep, SentenceRecipe
 from contextlens.core.schema import FloatArray, Passport
+from contextlens.corpus.file_vectors import FileVectors
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 
 POOLINGS = ("mean", "cls")
@@ -26,14 +28,15 @@ class TextVectors:
 
     Attributes:
         pooled: (n_layers, n_texts, n_dims) float32 for each pooling.
-        static: (n_texts, n_embedding_dims) float32, the mean row of the word table.
+        static: (n_texts, n_embedding_dims) float32, the mean row of the word table; None for the
+            vectors of a file.
         recipe: (n_texts, n) float32 by the model's own recipe; None if it has none.
         n_cut: the number of texts whose end did not fit the model.
         passport: the passport of the encodings.
     """
 
     pooled: dict[str, FloatArray]
-    static: FloatArray
+    static: FloatArray | None
     recipe: FloatArray | None
     n_cut: int
     passport: Passport
@@ -68,6 +71,11 @@ def text_vectors(
         raise RequestError("There is no text to read. Choose another corpus.")
     by_recipe = np.stack(recipe) if recipe else None
     return TextVectors(pooled, np.stack(static), by_recipe, n_cut, passport)
+
+
+def given_vectors(own: FileVectors) -> TextVectors:
+    """Return the vectors that a file gives for its texts, which no model reads."""
+    return TextVectors({GIVEN: own.rows[None]}, None, None, 0, own.passport())
 
 
 def _by_recipe(
@@ -126,8 +134,21 @@ vectors = np.stack(vectors)
 """
 
 
+_ROWS = """\
+with np.load("probe.npz") as page:
+    rows = page["rows"]  # of your file, from 0
+"""
+
+
 def vectors_script(
-    card: ModelCard, pooling: str, layer: int, *, imports: str, load: str, learn: str
+    card: ModelCard,
+    pooling: str,
+    layer: int,
+    *,
+    imports: str,
+    load: str,
+    learn: str,
+    own: FileVectors | None = None,
 ) -> str:
     """Return a script that reads the NPZ, computes the texts' vectors and learns from them.
 
@@ -138,7 +159,11 @@ def vectors_script(
         imports: what `learn` imports.
         load: reads `texts` and more from the NPZ.
         learn: goes on with `vectors`.
+        own: the vectors of the file, if these are learned from.
     """
+    if own is not None:
+        start = f"import json\n\nimport numpy as np\n{imports}"
+        return "\n".join([start, load, _ROWS, own.script(None), learn])
     if pooling == RECIPE:
         libraries = "from sentence_transformers import SentenceTransformer"
         prompt = recipe_prompt(card, RECIPE)

@@ -13,11 +13,13 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
 from contextlens.core.schema import FloatArray
+from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.calibration import calibration_verdict
 from contextlens.features.probe.controls import MAX_LISTED_CHANCES, N_SIMILAR_TEXTS
 from contextlens.features.probe.labels import LabelResult
 from contextlens.features.probe.layer_scores import Probe, Verdict
 from contextlens.features.probe.text_vectors import text_vector
+from contextlens.maps.makers import query_vector
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.widgets.unread import unknown_positions, unread
 
@@ -88,9 +90,17 @@ class TriedSentence(Panel):
 
 
 def try_sentence(sentence: str, probe: Probe, service: EncoderService) -> TriedSentence:
-    """Return the probabilities of the labels of a sentence, or its grade, and similar texts."""
+    """Return the probabilities of the labels of a sentence, or its grade, and similar texts.
+
+    Raises:
+        RequestError: the vectors are those of a file, and the model did not make them.
+    """
     labelled, result, best = probe.labelled, probe.result, probe.result.best
-    vector = text_vector(sentence, best.name, best.layer, probe.card, service)
+    if labelled.own is None:
+        vector = text_vector(sentence, best.name, best.layer, probe.card, service)
+    else:
+        corpus = Corpus(labelled.name, labelled.texts, own=labelled.own)
+        vector = query_vector(sentence, corpus, probe.card, service, kind="text")
     tokens = service.tokenize(probe.card.id, [sentence])[0]
     unknown = unknown_positions(tokens, service.vocabulary(probe.card.id))
     chances: tuple[tuple[str, float], ...] = ()

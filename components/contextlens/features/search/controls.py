@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlens.ui.state.controls import choice, text
+from contextlens.ui.state.controls import choice, number, text
 
 MAX_SEARCHED_TEXTS = 200_000
 """300 MB of vectors with 384 dimensions."""
@@ -16,5 +16,11 @@ MAX_CARD_CHARACTERS = 600
 
 PAGE = "search"
 QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
+ASK = choice(PAGE, "ask", ("row", "numbers", "text"))
+"""What is searched for among texts with vectors of a file."""
+ROW = number(PAGE, "row", between=(0, 1_000_000), default=0)
+"""A row of the file, from 1; 0 for the first text with a vector."""
+NUMBERS = text(PAGE, "numbers")
+"""The digest of pasted numbers."""
 BY = choice(PAGE, "by", ("recipe", "mean"))
 """How texts that are searched become vectors; `search.pooling_of` a model has the options."""

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeGuard
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 from contextlens.content.language import duration, say
+from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
-from contextlens.core.errors import JobError
-from contextlens.features.search.controls import MAX_QUERY_CHARACTERS, PAGE, QUERY
+from contextlens.core.errors import CorpusError, JobError
+from contextlens.corpus.corpus import Corpus
+from contextlens.features.search.controls import (
+    ASK,
+    MAX_CARD_CHARACTERS,
+    MAX_QUERY_CHARACTERS,
+    NUMBERS,
+    PAGE,
+    QUERY,
+    ROW,
+)
+from contextlens.features.search.given import (
+    GivenHit,
+    GivenQuery,
+    GivenSearch,
+    given_task,
+    pasted_numbers,
+    row_query,
+    search_given,
+    text_query,
+)
 from contextlens.features.search.search import (
     Hit,
     SearchResult,
@@ -29,10 +52,12 @@ from contextlens.ui.corpora import bar, texts
 from contextlens.ui.corpora.bar import texts_bar
 from contextlens.ui.corpora.controls import NOT_STORED
 from contextlens.ui.corpora.texts import collection_of
+from contextlens.ui.files.uploads import keep_shared, shared
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.page import errors
+from contextlens.ui.state import session
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
@@ -46,16 +71,57 @@ ResultOf = Callable[[Task], Any]
 
 def toolbar(view: ViewState) -> DeltaGenerator:
     """Draw the texts and the query; return a container for the choice of vectors."""
+    corpus = _in_memory(view)
     with texts_bar(view, PAGE):
         vectors = st.container(width="content")
-        inputs.text(view, QUERY)
-    bar.panel(view, PAGE, _in_memory(view))
+        if _is_given(corpus):
+            _ask(view)
+        else:
+            inputs.text(view, QUERY)
+    bar.panel(view, PAGE, corpus)
+    own = None if corpus is None else corpus.own
+    if own is not None and ASK.of(view) == "numbers":
+        _paste(own.n_dims)
     return vectors
+
+
+def _is_given(corpus: Corpus | None) -> TypeGuard[Corpus]:
+    """True if the texts are searched by vectors of their file."""
+    return corpus is not None and corpus.own is not None
+
+
+def _ask(view: ViewState) -> None:
+    """Draw the choice of what is searched for by the vectors of a file."""
+    kind = inputs.select(view, ASK)
+    if kind == "row":
+        inputs.number(view, ROW)
+    if kind == "text":
+        inputs.text(view, QUERY)
+
+
+def _paste(n_dims: int) -> None:
+    """Draw the field for the numbers of a vector."""
+    key = "search_paste"
+    st.text_area(say("search.given.paste", n=n_dims), height=104, key=key)
+
+    def use() -> None:
+        try:
+            vector = pasted_numbers(str(session.value(key) or ""), n_dims)
+        except CorpusError as exc:
+            session.remember(str(exc))
+            return
+        digest = hashlib.sha256(vector.tobytes()).hexdigest()[:32]
+        keep_shared(session.session(), digest, vector, vector.nbytes)
+        session.write(NUMBERS.put(session.current(), digest))
+
+    st.button(say("search.given.use"), key=f"{key}_use", on_click=use)
 
 
 def choose_vectors(view: ViewState, card: ModelCard, container: DeltaGenerator) -> None:
     """Draw the choice of how searched texts become vectors, if the model leaves one."""
     control = pooling_of(card)
+    if _is_given(_in_memory(view)):
+        return
     if len(control.options) > 1:
         with container:
             inputs.select(view, control)
@@ -63,6 +129,11 @@ def choose_vectors(view: ViewState, card: ModelCard, container: DeltaGenerator) 
 
 def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None:
     """Draw the texts nearest to the query, or what there is to wait for."""
+    corpus = _in_memory(view)
+    if _is_given(corpus):
+        with errors.boundary(again=False):
+            _search_by_file(view, corpus, card, downloads)
+        return
     result = None
     with errors.boundary(again=False):
         result = _search(view, card, _awaited)
@@ -101,7 +172,94 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
 def _in_memory(view: ViewState) -> Any:
     """The texts that a view names, unless they are stored; None for a file that is not there."""
     name = collection_of(view, PAGE)
-    return texts.texts_of(view, name) if name in NOT_STORED else None
+    return texts.texts_of(view, name, takes_vectors=True) if name in NOT_STORED else None
+
+
+def _given(
+    view: ViewState, corpus: Corpus, card: ModelCard, result_of: ResultOf
+) -> GivenSearch | None:
+    """Return what the vectors of a file find; None until it is there, or something is asked."""
+    kind, query = ASK.of(view), QUERY.of(view).strip()[:MAX_QUERY_CHARACTERS]
+    if kind == "numbers":
+        vector = shared(NUMBERS.of(view))
+        own = corpus.own
+        if own is None or not isinstance(vector, np.ndarray) or len(vector) != own.n_dims:
+            st.info(say("search.given.no_numbers"), icon=":material/search:")
+            return None
+        asked = GivenQuery("numbers", vector)
+    elif kind == "text":
+        if not query:
+            st.info(say("search.none"), icon=":material/search:")
+            return None
+        asked = text_query(query, corpus, card, runtime.service())
+    else:
+        asked = row_query(corpus, ROW.of(view))
+    index: TextIndex | None = result_of(given_task(corpus))
+    return None if index is None else search_given(index, corpus, asked)
+
+
+def _search_by_file(
+    view: ViewState, corpus: Corpus, card: ModelCard, downloads: DeltaGenerator
+) -> None:
+    """Draw the texts nearest by the vectors of a file, or what there is to wait for."""
+    result = _given(view, corpus, card, _awaited)
+    if result is None:
+        return
+    kit.headline(*result.claims(), key="reading")
+    kit.notes(result.notes())
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(say("search.given.by_vectors"))
+        for hit in result.by_vectors:
+            _given_card(hit, "vectors")
+    with right:
+        if result.query.text:
+            st.markdown(say("search.by_words"))
+        if result.query.text and not result.by_words:
+            st.caption(say("search.no_word"))
+        for hit in result.by_words:
+            _given_card(hit, "words")
+    st.caption(str(result.caption()))
+    st.caption(" · ".join(map(escape, corpus.notes)))
+    kit.tabs(
+        lambda: kit.table(result.rows(), key="search_hits", exact=["cosine"]),
+        lambda: kit.under_the_hood(
+            formula=[result.formula],
+            snippet=[(say("search.given.snippet"), result.snippet())],
+            passport=result.passport,
+        ),
+        say("search.limits"),
+    )
+    with downloads, st.popover(say("page.download.menu"), icon=":material/download:"):
+        kit.download(f"{_FILE}.csv", "text/csv", lambda: _given_csv(view))
+
+
+def _given_csv(view: ViewState) -> bytes:
+    """Return the CSV of a search by the vectors of a file as it was shown.
+
+    Raises:
+        JobError: the index of its texts was evicted.
+    """
+    corpus, card = _in_memory(view), runtime.service().load(view.model)
+    result = _given(view, corpus, card, _finished) if _is_given(corpus) else None
+    if result is None:
+        raise JobError(_EVICTED)
+    return export.to_csv(result.rows(), result.passport)
+
+
+def _given_card(hit: GivenHit, kind: str) -> None:
+    with st.container(border=True, gap="xsmall", key=f"search_{kind}_{hit.row}"):
+        st.caption(str(hit.line()))
+        text = html.escape(shortened(hit.text, MAX_CARD_CHARACTERS))
+        st.html(f'<p class="use" dir="auto">{text}</p>')
+        st.button(
+            say("search.given.like_this"),
+            key=f"search_like_{kind}_{hit.row}",
+            type="tertiary",
+            on_click=lambda: session.write(
+                ROW.put(ASK.put(session.current(), ASK.default), hit.row)
+            ),
+        )
 
 
 def _search(view: ViewState, card: ModelCard, result_of: ResultOf) -> SearchResult | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -34,6 +34,7 @@ from contextlens.features.sentences.vectors import (
 from contextlens.figures.similarity import cosine_range
 from contextlens.figures.svg import HEIGHT, WIDTH, drawing, fitted, text_at
 from contextlens.figures.theme import CATEGORICAL, GROUND, INK, SEQUENTIAL, figure, ink_on
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.view import Sentence, ViewState, letter
@@ -160,6 +161,8 @@ class Comparison(Panel):
     @property
     def main_ways(self) -> tuple[str, ...]:
         """The two ways that are shown first: the best, or the mean, and the worst, or [CLS]."""
+        if GIVEN in self.poolings:
+            return ("mean", GIVEN)
         is_known = self.meanings is not None and min(self.hits[1]) < max(self.hits[1])
         ways = (self._best()[0], self._worst()) if is_known else ("mean", "cls")
         return tuple(way for way in ways if way in self.poolings) or self.poolings[:2]
@@ -203,6 +206,9 @@ class Comparison(Panel):
     def sure(self) -> list[Claim]:
         """Return the sources of the sentences and random pairs, and what was left out."""
         lines = [claim("sentences.sure.random", n=N_RANDOM * (N_RANDOM - 1) // 2)]
+        if self.drawn is not None and self.drawn.own is not None:
+            n = len(self.drawn.random_given()[GIVEN])
+            lines.append(claim("sentences.sure.given", n=n * (n - 1) // 2))
         if self.meanings is not None:
             lines.insert(0, claim("sentences.sure.chosen"))
             _, hits = self.hits
@@ -345,6 +351,9 @@ class Comparison(Panel):
         texts = self.sentences if self.drawn is None else file_name
         plain = cosines_snippet(self.card, texts, has_pooler="pooler" in self.poolings)
         snippets = [(say("sentences.snippet.plain"), plain), ("", PICTURE)]
+        if self.drawn is not None and self.drawn.own is not None:
+            script = self.drawn.own.script(self.drawn.rows) + _GIVEN
+            snippets.append((say("sentences.snippet.given"), script))
         if RECIPE in self.poolings:
             by_recipe = recipe_snippet(self.card, texts)
             snippets.append((say("sentences.snippet.recipe"), by_recipe))
@@ -394,7 +403,14 @@ def comparison(
         texts, pairs = [s.text for s in sentences], [s.pair for s in sentences]
         vectors = encode_texts(texts, card, service, pairs=pairs)
     else:
-        vectors = drawn[1]
+        source, made = drawn
+        passport = made.passport
+        if source.own is not None:
+            settings = {**passport.settings, "given": source.own.passport().settings}
+            passport = replace(passport, settings=settings)
+        by_pooling = {**made.by_pooling, **source.given()}
+        vectors = TextVectors(by_pooling, passport, made.n_cut)
+        random = replace(random, by_pooling={**random.by_pooling, **source.random_given()})
     cosines = np.stack([cosine_matrix(rows) for rows in vectors.by_pooling.values()])
     shares = [
         shares_below(matrix, cosine_matrix(random.by_pooling[pooling]))
@@ -424,6 +440,12 @@ import plotly.express as px
 px.imshow(cosines["mean"].numpy(), text_auto=".2f", labels={"color": "cosine of the means"})
 """
 """Goes on from `cosines_snippet`: the matrix of the means."""
+
+_GIVEN = """\
+units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+cosines = units @ units.T
+print(cosines.round(4))
+"""
 
 _VECTORS = '''\
 def vectors(*text):

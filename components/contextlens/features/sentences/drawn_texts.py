@@ -12,10 +12,13 @@ from contextlens.analysis.separation import SPLIT
 from contextlens.content.language import say
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
+from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.file_vectors import FileVectors
 from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS, MAX_ORDERING_LABELS
-from contextlens.features.sentences.vectors import vectors_task
+from contextlens.features.sentences.vectors import N_RANDOM, vectors_task
 from contextlens.jobs import Task
+from contextlens.maps.request import GIVEN
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class DrawnTexts:
         texts: the drawn ones.
         column: the title of the column; "" if none has a few labels.
         labels: the texts' labels; empty without a column.
+        own: the vectors that their file gives for all of its texts; None for others.
+        rows: the rows of the drawn ones among these.
     """
 
     corpus: str
@@ -35,6 +40,20 @@ class DrawnTexts:
     texts: tuple[str, ...]
     column: str
     labels: tuple[str, ...]
+    own: FileVectors | None = None
+    rows: tuple[int, ...] = ()
+
+    def given(self) -> dict[str, FloatArray]:
+        """(n_texts, n_dims) their vectors by the file, by the name of this way; {} for others."""
+        return {} if self.own is None else {GIVEN: self.own.rows[list(self.rows)]}
+
+    def random_given(self) -> dict[str, FloatArray]:
+        """The same of texts drawn at random, whose pairs are the yardstick of these vectors."""
+        if self.own is None:
+            return {}
+        n = len(self.own.rows)
+        drawn = np.random.default_rng(1).choice(n, min(n, N_RANDOM), replace=False)
+        return {GIVEN: self.own.rows[drawn]}
 
     def line(self) -> str:
         """The number of compared texts, their corpus and their order."""
@@ -56,7 +75,8 @@ def drawn_texts(corpus: Corpus) -> DrawnTexts:
     order = sorted(range(len(chosen)), key=labels.__getitem__)
     texts = tuple(corpus.texts[chosen[i]] for i in order)
     in_order = tuple(labels[i] for i in order) if column else ()
-    return DrawnTexts(corpus.name, n, texts, column, in_order)
+    rows = tuple(chosen[i] for i in order)
+    return DrawnTexts(corpus.name, n, texts, column, in_order, corpus.own, rows)
 
 
 def drawn_task(

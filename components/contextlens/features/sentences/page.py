@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import shortened
+from contextlens.content.wording import escape, shortened
 from contextlens.core import ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import JobError
@@ -43,8 +43,8 @@ from contextlens.features.sentences.vectors import (
 )
 from contextlens.jobs import Task
 from contextlens.ui.corpora.catalogue import titles
-from contextlens.ui.corpora.controls import READY_TEXTS
-from contextlens.ui.corpora.texts import stored_texts
+from contextlens.ui.corpora.controls import FILE_NAME, OWN_FILE, READY_TEXTS
+from contextlens.ui.corpora.texts import file_with_vectors, stored_texts
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import jobs, maps
 from contextlens.ui.models.recipes import recipe_of
@@ -76,9 +76,11 @@ def toolbar(view: ViewState) -> None:
 def _corpora(view: ViewState) -> Choice:
     """The ready corpora, and the stored ones that the visitor knows or that the address names."""
     name = corpus_name(view)
-    if name in READY_TEXTS:
-        return corpus_among(titles(view))
-    known = titles(view, name)
+    file = file_with_vectors(view)
+    own = {} if file is None else {OWN_FILE: FILE_NAME.of(view)}
+    if name in READY_TEXTS or name in own:
+        return corpus_among({**own, **titles(view)})
+    known = {**own, **titles(view, name)}
     return corpus_among({name: say("texts.not_here"), **known})
 
 
@@ -126,7 +128,11 @@ def _comparison(view: ViewState, card: ModelCard, result_of: ResultOf) -> Compar
     drawn = None
     if source_of(view).of(view) == DRAWN:
         name = corpus_name(view)
-        corpus = READY_TEXTS[name]() if name in READY_TEXTS else stored_texts(name)
+        file = file_with_vectors(view) if name == OWN_FILE else None
+        if name == OWN_FILE and file is None:
+            st.info(say("own_file.gone", name=escape(FILE_NAME.of(view))))
+            return None
+        corpus = file or (READY_TEXTS[name]() if name in READY_TEXTS else stored_texts(name))
         source = drawn_texts(corpus)
         task = drawn_task(source, card, uncached(), token_seconds=maps().token_seconds(card))
         vectors: TextVectors | None = result_of(task, "sentences_drawn")

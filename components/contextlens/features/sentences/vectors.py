@@ -14,6 +14,7 @@ from contextlens.content.language import table
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport
 from contextlens.jobs import Report, Task, page_work
+from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE, sentence_vectors
 
 LAST_FOUR = "last_four"
@@ -92,7 +93,7 @@ def recipe_equals(by_pooling: Mapping[str, FloatArray]) -> str:
     """Return the way whose vectors of these texts have the recipe's directions; "" if none has."""
     if RECIPE not in by_pooling:
         return ""
-    units = {pooling: scaled(rows) for pooling, rows in by_pooling.items()}
+    units = {pooling: scaled(rows) for pooling, rows in by_pooling.items() if pooling != GIVEN}
     recipe = units.pop(RECIPE)
     same = (p for p, rows in units.items() if rows.shape == recipe.shape and _equal(rows, recipe))
     return next(same, "")

@@ -9,7 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from contextlens.content.language import say
-from contextlens.content.wording import escape
+from contextlens.content.wording import escape, shortened
 from contextlens.corpus.corpus import Corpus
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.controls import (
@@ -20,12 +20,22 @@ from contextlens.ui.corpora.controls import (
     OWN_FILE,
     READY_TEXTS,
     SENTENCES,
+    VECTORS,
 )
 from contextlens.ui.corpora.own_file import ADDING, MAP_COLOR, OwnFile, on_collection
-from contextlens.ui.corpora.texts import collection_of, label_naming
+from contextlens.ui.corpora.texts import (
+    collection_of,
+    column_named,
+    label_naming,
+    texts_of,
+    vector_titles,
+)
 from contextlens.ui.state import session
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import inputs, kit
+
+VECTOR_PAGES = ("map", "search", "probe")
+"""The pages that take the vectors of a file in place of the model's."""
 
 
 @contextmanager
@@ -50,6 +60,8 @@ def texts_bar(
     with kit.box(border=True), kit.controls("texts"):
         name = collection_of(view, page) if shown is None else shown
         _collection(view, page, name, example, then)
+        if page in VECTOR_PAGES and name == OWN_FILE:
+            _vectors(view, page)
         yield
         st.space("stretch")
         st.button(
@@ -59,6 +71,8 @@ def texts_bar(
             key=f"{page}_add_texts",
             on_click=_toggle,
         )
+    if page not in VECTOR_PAGES and name == OWN_FILE and VECTORS.of(view):
+        st.caption(say("texts.given.not_here"))
 
 
 def problem_note(
@@ -113,6 +127,23 @@ def _collection(
         lambda name: session.write(then(on_collection(session.current(), name))),
         key=f"{page}_collection",
     )
+
+
+def _vectors(view: ViewState, page: str) -> None:
+    """Draw the choice between the model's vectors and those of the file, if it has some."""
+    titles = vector_titles(texts_of(view, OWN_FILE))
+    if titles:
+        of_file = {label_naming(titles, title): shortened(title, 40) for title in titles}
+        inputs.menu(
+            VECTORS.label,
+            {VECTORS.default: say("texts.of_model"), **of_file},
+            label_naming(titles, chosen)
+            if (chosen := column_named(titles, VECTORS.of(view)))
+            else "",
+            lambda title: session.write(VECTORS.put(session.current(), title)),
+            key=f"{page}_vectors",
+            help=VECTORS.help,
+        )
 
 
 def _toggle() -> None:

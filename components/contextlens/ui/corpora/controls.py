@@ -42,6 +42,9 @@ TEXT = number(TEXTS, "text", between=(-1, 100_000), default=-1)
 """The position of the column with the texts; -1 for the guessed one."""
 LABELS = text(TEXTS, "labels", default=GUESSED)
 """The positions of the label columns, separated by commas, or `GUESSED`."""
+VECTORS = text(TEXTS, "vectors")
+"""The title of its vectors that pages show, or their position where it is too long; "" for those
+of the model."""
 PAIRS = text(TEXTS, "pairs")
 """The digest of its pairs of texts, if it has any and they were compared."""
 PAIR_COLUMNS = text(TEXTS, "pair_columns", default=GUESSED)

@@ -29,8 +29,10 @@ from contextlens.ui.corpora.controls import (
     PAIRS,
     POINT_LIMITS,
     TEXT,
+    VECTORS,
     WORD,
 )
+from contextlens.ui.corpora.texts import label_naming
 from contextlens.ui.files import chooser, uploads
 from contextlens.ui.files.uploads import table_of
 from contextlens.ui.state import session
@@ -83,7 +85,10 @@ class OwnFile:
             return
         with st.container(border=True, key=f"{self.page}_own_file"):
             chooser.upload_field(
-                say("own_file.upload"), key=f"{self.page}_upload", on_file=self._arrived
+                say("own_file.upload"),
+                key=f"{self.page}_upload",
+                on_file=self._arrived,
+                takes_arrays=True,
             )
             if sheet is not None:
                 self._preview(sheet)
@@ -283,12 +288,15 @@ def opened(
     view = TEXT.put(view, list(sheet.columns).index(text))
     enough = [n for n in sorted(POINT_LIMITS) if sheet.n_rows <= n <= _MAX_AT_MOST]
     view = _MAP_AT_MOST.put(view, str(max(POINT_LIMITS[0], *(enough[:1] or [_MAX_AT_MOST]))))
+    titles = tuple(own.title for own in sheet.vectors)
+    view = VECTORS.put(view, label_naming(titles, titles[0]) if titles else VECTORS.default)
     return LABELS.put(view, places(sheet, labels))
 
 
 def on_collection(view: ViewState, name: str) -> ViewState:
     """The view on a collection, without the label and the word, which belong to the one before."""
     view = LABEL.put(WORD.put(view, WORD.default), LABEL.default)
+    view = VECTORS.put(view, VECTORS.default)
     has_points_by_row = name in {OWN_FILE, "sentiment"}
     if not (has_points_by_row and _MAP_UNIT.asked(view)):
         view = _MAP_UNIT.put(view, "sentences" if has_points_by_row else _MAP_UNIT.default)

@@ -25,6 +25,7 @@ from contextlens.ui.corpora.controls import (
     OWN_FILE,
     READY_TEXTS,
     SENTENCES,
+    VECTORS,
     WHOLE_READY_TEXTS,
 )
 from contextlens.ui.files import uploads
@@ -45,13 +46,17 @@ def collection_of(view: ViewState, page: str) -> str:
     return COLLECTION.asked(view) or _EXAMPLES.get(page, next(iter(READY_TEXTS)))
 
 
-def texts_of(view: ViewState, name: str, *, whole: bool = False) -> Corpus | None:
+def texts_of(
+    view: ViewState, name: str, *, whole: bool = False, takes_vectors: bool = False
+) -> Corpus | None:
     """Return the texts of a collection; None for a file that must be chosen first.
 
     Args:
         view: the current view.
         name: the name of the collection.
         whole: True for all texts of one that ships with the app.
+        takes_vectors: True for a page that takes the vectors of a file: if the view names some, the
+            texts are those that have one, and `Corpus.own` are their vectors.
 
     Raises:
         CorpusError: the collection is missing or unusable.
@@ -63,7 +68,41 @@ def texts_of(view: ViewState, name: str, *, whole: bool = False) -> Corpus | Non
     if name != OWN_FILE:
         return stored_texts(name)
     shared = uploads.shared(FILE.of(view))
-    return shared if isinstance(shared, Corpus) else None
+    corpus = shared if isinstance(shared, Corpus) else None
+    if corpus is None or not takes_vectors:
+        return corpus
+    title = column_named(vector_titles(corpus), VECTORS.of(view))
+    if not title:
+        return corpus
+    vectors = next(own for own in corpus.vectors if own.title == title)
+    read = remembered(
+        "texts with vectors",
+        corpus.key,
+        title,
+        compute=lambda: _Read(corpus.read_by(vectors)),
+    )
+    return read.corpus
+
+
+def file_with_vectors(view: ViewState) -> Corpus | None:
+    """Return the texts of the view's file by its vectors: the chosen ones, or else the first.
+
+    None if there is no file, or if it brings no vectors.
+
+    Raises:
+        CorpusError: no text has a vector.
+    """
+    titles = vector_titles(texts_of(view, OWN_FILE))
+    if not titles:
+        return None
+    chosen = column_named(titles, VECTORS.of(view)) or titles[0]
+    view = VECTORS.put(view, label_naming(titles, chosen))
+    return texts_of(view, OWN_FILE, takes_vectors=True)
+
+
+def vector_titles(corpus: Corpus | None) -> tuple[str, ...]:
+    """Return the titles of the vectors that a corpus brings."""
+    return () if corpus is None else tuple(own.title for own in corpus.vectors)
 
 
 def column_named(columns: Sequence[str], label: str) -> str:

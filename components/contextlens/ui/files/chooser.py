@@ -13,6 +13,7 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core.errors import AccessError, CorpusError
+from contextlens.corpus.file_vectors import ARRAYS, FileVectors
 from contextlens.corpus.readers import FORMATS, MORE_FORMATS, REFUSED_FORMATS, Table
 from contextlens.corpus.table import named, text_pair
 from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
@@ -26,7 +27,7 @@ from contextlens.ui.files.uploads import (
     keep_sheet,
     max_file_bytes,
     table_of,
-    take_file,
+    take_files,
 )
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
@@ -56,6 +57,7 @@ def upload_field(
     *,
     key: str,
     on_file: Callable[[str, Table], None],
+    takes_arrays: bool = False,
 ) -> None:
     """Draw a field for a file, or the reason why the visitor may not upload one.
 
@@ -63,6 +65,7 @@ def upload_field(
         label: what to choose; the formats are appended.
         key: the widget's key.
         on_file: receives the name under which this visit finds the file, and its content.
+        takes_arrays: True to take arrays of vectors together with the file of their texts.
     """
     _field(
         f"{label} ({', '.join(FORMATS)})",
@@ -70,6 +73,7 @@ def upload_field(
         kept_file,
         on_file,
         [ending.lstrip(".") for ending in (*FORMATS, *MORE_FORMATS, *REFUSED_FORMATS)],
+        takes_arrays=takes_arrays,
     )
 
 
@@ -79,6 +83,8 @@ def _field(
     keep: Callable[[str, bytes], str],
     on_file: Callable[[str, Table], None],
     formats: list[str] | None = None,
+    *,
+    takes_arrays: bool = False,
 ) -> None:
     why_not = guard.refusal(UPLOAD)
     if why_not:
@@ -86,12 +92,17 @@ def _field(
         return
 
     def upload() -> None:
-        file = take_file(key)
-        _hand_on(keep(*file) if file is not None else "", on_file)
+        # The texts come first, then the vectors beside them.
+        files = sorted(take_files(key), key=lambda file: file[0].casefold().endswith(ARRAYS))
+        secret = keep(*files[0]) if files else ""
+        for file in files[1:]:
+            secret = secret and _kept(keep_joined, secret, *file)
+        _hand_on(secret, on_file)
 
     st.file_uploader(
         label,
         type=formats,
+        accept_multiple_files=takes_arrays,
         key=key,
         on_change=upload,
         max_upload_size=min(
@@ -190,6 +201,7 @@ def file_head(
         else:
             _offer(note, say("files.leftovers.clean"), secret, "clean", on_file)
     _label_offers(sheet, secret, on_file)
+    _vectors_offer(sheet.vectors, secret, on_file)
     rows = [{title: _shown(cell) for title, cell in row.items()} for row in sheet.head(_N_HEAD)]
     st.dataframe(rows, hide_index=True, placeholder="", key=key)
     with st.expander(say("files.second.title"), icon=":material/attach_file:"):
@@ -231,6 +243,31 @@ def _label_offers(sheet: Table, secret: str, on_file: Callable[[str, Table], Non
             commonest=escape(named(commonest)),
         )
         _offer(note, say("files.labels.join"), secret, "join", on_file)
+
+
+def _vectors_offer(
+    vectors: Sequence[FileVectors], secret: str, on_file: Callable[[str, Table], None]
+) -> None:
+    """Say which columns and arrays are taken for vectors, with an example; offer to refuse them."""
+    for own in vectors:
+        row = int(own.usable[0]) if own.usable.size else 0
+        numbers = ", ".join(f"{value:.3g}" for value in own.rows[row, :3].tolist())
+        st.caption(
+            say(
+                f"files.vectors.{'unit' if own.are_unit else 'found'}",
+                column=escape(own.title),
+                file=escape(own.file),
+                n=own.n_dims,
+                type=own.dtype,
+                example=f"({numbers.replace('-', '−')}, …)",
+                row=row + 1,
+            )
+        )
+        if note := own.left_out_note():
+            st.caption(escape(note))
+    if vectors:
+        about = say("files.vectors.about")
+        _offer(about, say("files.vectors.refuse"), secret, "no_vectors", on_file)
 
 
 def _sheet_choice(sheet: Table, secret: str, on_file: Callable[[str, Table], None]) -> None:

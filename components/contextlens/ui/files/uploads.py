@@ -16,6 +16,7 @@ import re
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -46,7 +47,9 @@ _UPLOAD = re.compile(r"(?:^|/)_stcore/upload_file/([^/]+)/([^/]+)/?$")
 _TOO_LARGE = 413
 _SILENCE_SECONDS = 30.0  # after which a silent upload is dropped
 _N_REFUSALS = 1_000  # that pages have not reported yet
-FileChange = Literal["lines", "table", "plain", "clean", "split", "join", "majority", "apart"]
+FileChange = Literal[
+    "lines", "table", "plain", "clean", "split", "join", "majority", "apart", "no_vectors"
+]
 """What a visitor can change about a file."""
 _refusals: OrderedDict[str, str] = OrderedDict()
 """The reason why a file was refused, by visit."""
@@ -92,14 +95,21 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     Call this in the field's callback. The callback runs once more, without a file, when the browser
     next sends the field's state.
     """
-    file, run = session.value(key), get_script_run_ctx()
-    if not isinstance(file, UploadedFile):  # none, or one that was already taken
-        return None
-    content = file.getvalue()
-    file.truncate(0)  # frees the content: the session's state still holds this object
-    if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
-        run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
-    return file.name, content
+    return next(iter(take_files(key)), None)
+
+
+def take_files(key: str) -> list[tuple[str, bytes]]:
+    """Return the names and contents of a field's files, as `take_file` does of one."""
+    value, run = session.value(key), get_script_run_ctx()
+    taken = []
+    for file in value if isinstance(value, list) else [value]:
+        if not isinstance(file, UploadedFile):  # none, or one that was already taken
+            continue
+        taken.append((file.name, file.getvalue()))
+        file.truncate(0)  # frees the content: the session's state still holds this object
+        if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
+            run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
+    return taken
 
 
 def keep(visitor: str, name: str, content: bytes, form: Form = "", sheet: str = "") -> str:
@@ -132,8 +142,8 @@ def keep_joined(visitor: str, secret: str, name: str, content: bytes) -> str:
 def keep_changed(visitor: str, secret: str, change: FileChange) -> str:
     """Keep a file as lines, as a table, as it is, or without left-overs; return its new name.
 
-    Or keep it with a column for each label of its cells, with one spelling of each label, or with
-    what most annotators say.
+    Or keep it with a column for each label of its cells, with one spelling of each label, without
+    its vectors, or with what most annotators say.
 
     Raises:
         AccessError: the visitor may not upload files.
@@ -153,6 +163,10 @@ def keep_changed(visitor: str, secret: str, change: FileChange) -> str:
         return _keep(visitor, sheet.name, lambda **_: by_majority(sheet))
     if change == "apart" and sheet.annotators:
         return keep(visitor, sheet.name, sheet.content)
+    if change == "no_vectors":
+        titles = ", ".join(f"“{own.title}”" for own in sheet.vectors)
+        left_out = (*sheet.left_out, f"The vectors of {titles} were left out, as you chose.")
+        return _keep(visitor, sheet.name, lambda **_: replace(sheet, vectors=(), left_out=left_out))
     if change in ("lines", "table", "plain"):
         return keep(visitor, sheet.name, sheet.content, change, next(iter(sheet.sheets), ""))
     return _keep(visitor, sheet.name, lambda **_: sheet.without_leftovers())

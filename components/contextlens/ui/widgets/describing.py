@@ -42,7 +42,8 @@ def describe(
         unused: the names of controls that do not matter to what is shown.
     """
     page = _ITS_SETTINGS.get(page, page)
-    rows = [(say("page.settings.model"), view.model)]
+    is_of_file = page in TEXT_PAGES and bool(view.controls.get(TEXTS, {}).get("vectors"))
+    rows = [] if is_of_file else [(say("page.settings.model"), view.model)]
     if isinstance(texts, str):
         rows += [(say("page.settings.texts"), texts)] if texts else []
     else:

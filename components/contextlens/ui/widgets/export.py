@@ -58,9 +58,11 @@ def caption(passport: Passport, *, weights: bool = True) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
     revision = passport.revision[:12]
     exact = f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit"
+    is_file = "file_sha256" in passport.settings  # vectors of a file, which no model made here
     parts = (
         passport.model + (f" ({revision})" if revision else ""),
-        *([f"weights {passport.checksum[:12]}", exact] if weights else []),
+        *([f"{'file' if is_file else 'weights'} {passport.checksum[:12]}"] if weights else []),
+        *([exact] if weights and not is_file else []),
         *([] if weights else [f"tokenizer {passport.checksum[:12]}"]),
         versions,
     )
