@@ -220,5 +220,11 @@ def grade_snippet(probe: GradeProbe, score: Score) -> str:
     """Return a script that prints the correlation of one score's vectors."""
     learn = _LEARN.format(alphas=ALPHAS)
     return vectors_script(
-        probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
+        probe.card,
+        score.name,
+        score.layer,
+        precision=probe.result.passport.precision,
+        imports=_IMPORTS,
+        load=_LOAD,
+        learn=learn,
     )

@@ -327,5 +327,11 @@ def label_snippet(probe: LabelProbe, score: LabelScore) -> str:
     solver = _solver_of(len(labelled.trial.senses), labelled.n_learned)
     learn = _LEARN.format(solver=solver)
     return vectors_script(
-        probe.card, score.name, score.layer, imports=_IMPORTS, load=_LOAD, learn=learn
+        probe.card,
+        score.name,
+        score.layer,
+        precision=probe.result.passport.precision,
+        imports=_IMPORTS,
+        load=_LOAD,
+        learn=learn,
     )

@@ -29,6 +29,7 @@ from contextlens.features.probe.shuffling import p_value
 from contextlens.features.probe.text_vectors import OnProgress, text_vectors
 from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.vectors import RECIPE
+from contextlens.ui.corpora.controls import EXACT
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState
@@ -54,7 +55,11 @@ def run_probe(
     """
     trial, grades = labelled.trial, labelled.grades
     vectors = text_vectors(
-        labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
+        labelled.texts,
+        card,
+        service,
+        lambda stage, share: report(stage, _READING * share),
+        labelled.precision,
     )
     features: list[tuple[str, int, FloatArray]] = [
         (pooling, layer, rows)
@@ -166,7 +171,8 @@ def restored(view: ViewState) -> Probe:
     """
     corpus, card = corpus_of(view).corpus, service().load(view.model)
     if corpus is not None:
-        labelled = labelled_texts(corpus, label_of(view, corpus), card)
+        label, exact = label_of(view, corpus), EXACT.of(view)
+        labelled = labelled_texts(corpus, label, card, exact=exact)
         job = jobs().get(_key(labelled, card))
         if job is not None and job.state == "done":
             return probe_of(labelled, job.result(), card)
