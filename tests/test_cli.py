@@ -18,11 +18,13 @@ from contextlens import cli
 from contextlens.core import Settings
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store, open_store
+from contextlens.maps import precision
 from contextlens.ui.corpora.controls import COLLECTION, FILE, FILE_NAME, LABELS, TEXT
 from contextlens.ui.files import uploads
 from contextlens.ui.state.address import decode
 from contextlens.ui.state.view import ViewState
 from tests.support.corpus_store import indexing, made_up_corpus
+from tests.support.speed import measured
 
 ROWS = ["id,review,stars", '1,"A good film, by the river.",5', "2,The bank was bad.,1"]
 
@@ -194,6 +196,25 @@ def test_a_file_is_stored_and_indexed_once(
     about = store.about(name)
     assert (about.state, about.columns) == ("done", ("stars",))
     assert store.open(name).n_occurrences > 20
+
+
+@pytest.mark.slow
+def test_many_texts_are_indexed_fast_unless_exact_reading_is_chosen(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = measured(tmp_path / "data", 2.0)
+    monkeypatch.setenv("CONTEXTLENS_DATA_DIR", str(data))
+    monkeypatch.setattr(precision, "_MIN_SECONDS", 0.0)
+    store = open_store(Settings.from_env())
+    assert run("index", table).exit_code == 0
+    assert [store.about(name).indexing.precision for name in store.names()] == ["fast"]
+    assert run("index", table, "--exact").exit_code == 0
+    exact = {name for name in store.names() if store.about(name).indexing.precision == "exact"}
+    assert (len(exact), len(store.names())) == (1, 2)
+    for name in {*store.names()} - exact:
+        store.delete(name)
+    assert run("index", table).exit_code == 0  # which needs no second one
+    assert {*store.names()} == exact
 
 
 def test_index_takes_marks_as_the_page_does_unless_told_otherwise(

@@ -180,6 +180,7 @@ def show_map(
     method: Method = "umap",
     seed: int = 0,
     layer: int | None = None,
+    exact: bool = False,
     model: str = BUNDLED_ID,
     service: EncoderService | None = None,
 ) -> Chart:
@@ -194,6 +195,7 @@ def show_map(
         method: "umap", "pca" or "tsne".
         seed: of the method's random draws.
         layer: the shown layer; None is the last.
+        exact: True to read the texts in 32 bits, even if they are many and 16 bits are faster here.
         model: the model's id.
         service: computes the vectors; by default one of this process.
 
@@ -230,6 +232,7 @@ def show_map(
         only=tuple(word.casefold() for word in _checked("only", only, most=None)),
         layer=only_layer,
         settings=settings,
+        exact=exact,
     )
     result = _result_of(request, corpus, card, service)
     row = result.index_of(layer)

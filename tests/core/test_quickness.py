@@ -11,15 +11,9 @@ import pytest
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.encoder.devices import FILE, fast_precision, machine
+from tests.support.speed import measured
 
 TEXT = ["The enzyme folds into a barrel whose wall grips a single zinc atom."]
-
-
-def measured(folder: Path, ratio: object, on: str | None = None) -> Path:
-    folder.mkdir(exist_ok=True)
-    kept = {"machine": machine() if on is None else on, "ratio": ratio}
-    (folder / FILE).write_text(json.dumps(kept), encoding="utf-8")
-    return folder
 
 
 def test_fast_stays_close_and_gives_float32_where_bfloat16_is_quick(
@@ -34,6 +28,18 @@ def test_fast_stays_close_and_gives_float32_where_bfloat16_is_quick(
     assert not np.array_equal(fast.hidden, exact.hidden)
     norms = np.linalg.norm(fast.hidden, axis=-1) * np.linalg.norm(exact.hidden, axis=-1)
     assert ((fast.hidden * exact.hidden).sum(axis=-1) / norms).min() > 0.999
+    assert fast.passport.settings["computed in"] == "bfloat16"
+    by_recipe = [
+        service.sentence_vectors(BUNDLED_ID, TEXT, precision=precision)[0]
+        for precision in ("exact", "fast", "exact")
+    ]
+    assert [one.passport.precision for one in by_recipe] == ["exact", "fast", "exact"]
+    units = [
+        one.hidden[-1].mean(0) / np.linalg.norm(one.hidden[-1].mean(0)) for one in (exact, fast)
+    ]
+    for one, unit in zip(by_recipe, units, strict=False):
+        np.testing.assert_allclose(one.vector, unit, atol=1e-6)
+    np.testing.assert_array_equal(by_recipe[0].vector, by_recipe[2].vector)
 
 
 @pytest.mark.parametrize("ratio", [0.45, 1.0, 1.1])

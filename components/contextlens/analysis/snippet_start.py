@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from contextlens.core.schema import ModelCard
+from contextlens.core.schema import ModelCard, Precision
 
 __all__ = [
     "library_arguments",
@@ -18,32 +18,37 @@ __all__ = [
 _WITHOUT_WRAPPER = r'{r"^(?:module\.|_orig_mod\.)+": ""}'  # names as training wrappers leave them
 
 
-def model_arguments(card: ModelCard) -> str:
+def model_arguments(card: ModelCard, precision: Precision = "exact") -> str:
     """Return the arguments that make transformers read a card's weights as this app does.
 
     By default, it computes in the data type of the file, and ignores weights with other names.
     """
     names = f", key_mapping={_WITHOUT_WRAPPER}" if card.is_wrapped else ""
-    return f"dtype=torch.float32{names}"
+    return f"dtype=torch.{_dtype(card, precision)}{names}"
 
 
-def library_arguments(card: ModelCard) -> str:
+def library_arguments(card: ModelCard, precision: Precision = "exact") -> str:
     """Return the same arguments for sentence-transformers."""
     names = f', "key_mapping": {_WITHOUT_WRAPPER}' if card.is_wrapped else ""
-    return f'model_kwargs={{"dtype": "float32"{names}}}'
+    return f'model_kwargs={{"dtype": "{_dtype(card, precision)}"{names}}}'
 
 
-def load_lines(card: ModelCard) -> list[str]:
+def _dtype(card: ModelCard, precision: Precision) -> str:
+    return card.fast.dtype if precision == "fast" else "float32"
+
+
+def load_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:
     """Return lines that load a card's tokenizer and model; a local model's path is left open."""
     start, name, revision = _source(card)
-    arguments = f'attn_implementation="eager", {model_arguments(card)}'
+    arguments = f'attn_implementation="eager", {model_arguments(card, precision)}'
     return [*start, *_load(name, revision, arguments)]
 
 
-def recipe_lines(card: ModelCard) -> list[str]:
+def recipe_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:
     """Return lines that load a card's model with its own recipe for sentence vectors."""
     start, name, revision = _source(card)
-    return [*start, f"model = SentenceTransformer({name}{revision}, {library_arguments(card)})"]
+    arguments = library_arguments(card, precision)
+    return [*start, f"model = SentenceTransformer({name}{revision}, {arguments})"]
 
 
 def prompt_argument(card: ModelCard, prompt: str) -> str:

@@ -152,6 +152,7 @@ class EncoderService:
         *,
         pairs: Sequence[str | None] | None = None,
         prompt: str | None = None,
+        precision: Precision = "exact",
         checksum: str | None = None,
     ) -> list[SentenceVector]:
         """Each text's vector by the model's own recipe (`ModelCard.recipe`), in the order given.
@@ -163,6 +164,7 @@ class EncoderService:
             texts: the texts.
             pairs: the second text or None for each text, or None if there are no pairs.
             prompt: the text before each text; None for the recipe's default prompt.
+            precision: that of the last layer's states, as in `encode`.
         """
 
     @method(of="model", columns=(*_TEXTS, "positions"), cached="always")

@@ -112,6 +112,21 @@ class Passport:
             return self
         return replace(self, settings={**self.settings, "prompt": prompt})
 
+    @property
+    def cosine_errors(self) -> Mapping[str, float] | None:
+        """What fast reading cost: "median" and "greatest" error, of a number of "texts"."""
+        return self.settings.get("errors of cosines")
+
+    def with_cosine_errors(self, errors: FloatArray, n_texts: int, reason: str) -> Passport:
+        """Return the passport with what fast reading costs, and the reason for it."""
+        measured = {
+            "texts": n_texts,
+            "median": float(np.median(errors)),
+            "greatest": float(errors.max()),
+        }
+        settings = {**self.settings, "speed": reason, "errors of cosines": measured}
+        return replace(self, settings=settings)
+
     def as_dict(self) -> dict[str, Any]:
         """The passport as plain values, ready for JSON."""
         return {

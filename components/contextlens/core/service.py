@@ -23,6 +23,7 @@ from contextlens.core.schema import (
     Classification,
     Counted,
     Encoding,
+    Precision,
     SentenceVector,
     TokenPredictions,
 )
@@ -192,6 +193,7 @@ class LocalService(EncoderService):
         texts: Sequence[str],
         pairs: Sequence[str | None] | None,
         prompt: str | None,
+        precision: Precision,
     ) -> list[SentenceVector]:
         from contextlens.core.encoder import sentence_vectors, tokenize
         from contextlens.core.encoder.tokenizing import checked_texts
@@ -214,7 +216,7 @@ class LocalService(EncoderService):
             mask="model",
             layers=[card.n_layers],
             attentions=False,
-            precision="exact",
+            precision=precision,
         )
         (start,) = tokenize(loaded.reader, [recipe.prepared(prompt)])
         n_prompt = start.n_tokens - int(start.special_tokens_mask[-1]) if prompt else 0

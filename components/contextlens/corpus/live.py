@@ -22,11 +22,10 @@ from contextlens.core.schema import FloatArray, IntArray, Tokens
 from contextlens.core.words import Span
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.searchable import BoolArray, Nearest, Occurrences, WordCount
-from contextlens.corpus.store.rows import mean_vectors, words_of
+from contextlens.corpus.store.rows import read_vectors, words_of
 
 __all__ = ["LiveCorpus"]
 
-_N_TEXTS = 96  # texts encoded at a time
 _LONGEST = 64  # characters of a word for which similar spellings are searched
 _ALIKE = 0.6  # difflib's ratio from which spellings are similar
 
@@ -240,20 +239,7 @@ class LiveCorpus:
         return self.layers.index(layer)
 
     def _encoded(self, occurrences: Occurrences, layers: Sequence[int]) -> FloatArray:
-        """(len(layers), n, n_dims) float32: the occurrences' vectors at some layers."""
-        vectors = np.zeros((len(layers), len(occurrences), self.n_dims), dtype=np.float32)
-        texts, place = np.unique(occurrences.texts, return_inverse=True)
-        order = np.argsort(place, kind="stable")
-        ends = np.searchsorted(place[order], np.arange(len(texts) + 1))
-        for start in range(0, len(texts), _N_TEXTS):
-            batch = [self._corpus.texts[i] for i in texts[start : start + _N_TEXTS]]
-            for i, encoding in enumerate(
-                self._service.encode(self.model, batch, layers=layers, checksum=self._checksum),
-                start,
-            ):
-                rows = order[ends[i] : ends[i + 1]]
-                vectors[:, rows] = mean_vectors(encoding, occurrences.spans[rows])[1]
-        return vectors
+        return read_vectors(self, occurrences, layers, self._service, self._checksum)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,12 @@ import numpy as np
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import JobError, RequestError
+from contextlens.core.schema import Precision
 from contextlens.corpus.corpus import Corpus
 from contextlens.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task, Visitor
 from contextlens.maps.placing import N_PROCESSES, Placing
 from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_seconds
+from contextlens.maps.precision import with_cosine_errors
 from contextlens.maps.projection import turned
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
@@ -79,7 +81,8 @@ class Maps:
         self._service = service
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
         self._placing = Placing(compiled)
-        self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the fewest seconds per token
+        self._speeds: dict[tuple[str, Precision], tuple[int, float]] = {}
+        """Calls, and the fewest seconds per token."""
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -105,7 +108,11 @@ class Maps:
         """The estimate of what a map will read and how long it takes; made once."""
 
         def make() -> Plan:
-            return plan(request, corpus, card, self._service, self.token_seconds(card))
+            planned = plan(request, corpus, card, self._service, self.token_seconds(card))
+            if planned.precision == "fast":
+                seconds = planned.n_tokens * self.token_seconds(card, "fast")
+                planned = replace(planned, reading=seconds)
+            return planned
 
         return remembered("map plan", request.key, card.checksum, compute=make)
 
@@ -198,20 +205,27 @@ class Maps:
 
         def read(report: Report, first: MapResult | None = None) -> PointVectors | None:
             try:
-                return read_points(
+                points = read_points(
                     request,
                     corpus,
                     card,
                     planned,
                     self._service,
                     on_progress=report,
-                    note_speed=lambda n, seconds: self._note_speed(card, n, seconds),
+                    note_speed=lambda n, seconds: self._note_speed(
+                        card, planned.precision, n, seconds
+                    ),
                     first=() if first is None else first.gathered.read,
                 )
             except RequestError:
                 if request.is_first:
                     return None
                 raise
+            if points.passport is None:
+                return points
+            texts = points.points.texts
+            passport = with_cosine_errors(points.passport, texts, card, self._service)
+            return replace(points, passport=passport)
 
         key = ("points", *request.points_key, planned.layers, card.checksum)
         if not planned.first.size:
@@ -244,10 +258,10 @@ class Maps:
         )
         return self._jobs.start(task, visitor)
 
-    def token_seconds(self, card: ModelCard) -> float:
+    def token_seconds(self, card: ModelCard, precision: Precision = "exact") -> float:
         """The seconds that a model takes for one token here: measured, or else estimated."""
         with self._lock:
-            n_calls, least = self._speeds.get(card.id, (0, 0.0))
+            n_calls, least = self._speeds.get((card.id, precision), (0, 0.0))
         return least if n_calls >= _CALLS else usual_token_seconds(card)
 
     def _check(self, report: Report, result: MapResult, layer: int) -> Stability:
@@ -260,13 +274,15 @@ class Maps:
             vectors, settings, first, lambda s, p: report(s, share_done + (1 - share_done) * p)
         )
 
-    def _note_speed(self, card: ModelCard, n_tokens: int, seconds: float) -> None:
+    def _note_speed(
+        self, card: ModelCard, precision: Precision, n_tokens: int, seconds: float
+    ) -> None:
         """Record the least seconds per token of all calls, as some wait and the first is slow."""
         if n_tokens >= _ENOUGH:
             now = seconds / n_tokens
             with self._lock:
-                n_calls, least = self._speeds.get(card.id, (0, now))
-                self._speeds[card.id] = n_calls + 1, min(now, least)
+                n_calls, least = self._speeds.get((card.id, precision), (0, now))
+                self._speeds[card.id, precision] = n_calls + 1, min(now, least)
 
 
 def first_request(request: MapRequest, card: ModelCard) -> MapRequest:

@@ -10,10 +10,11 @@ from math import ceil
 import numpy as np
 
 from contextlens.core import EncoderService, ModelCard
-from contextlens.core.schema import IntArray
+from contextlens.core.schema import IntArray, Precision
 from contextlens.core.words import split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.maps.map_quality import ALL_UP_TO, N_SAMPLE
+from contextlens.maps.precision import reading_precision, usual_token_seconds
 from contextlens.maps.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
 from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
 
@@ -110,7 +111,6 @@ _MAX_GATHERED = 240_000_000
 
 It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
 """
-_FLOPS = 1.2e11  # multiplications and additions a second, until a speed is measured
 _MIN_FIRST, _MAX_FIRST, _FIRST_SECONDS = 500, 2_000, 10.0
 """Some texts of a large map are read first: as many as take so long, between these two numbers."""
 _REST_SECONDS = 5.0  # if the others take less, all texts are read together
@@ -130,6 +130,7 @@ class Plan:
         n_bytes: the bytes of memory that the map takes.
         first: the positions in `order` of the texts that are read first and have a map of their
             own; empty if all texts are read together.
+        precision: the precision in which the texts are read; of a first map, that of the whole.
     """
 
     order: IntArray
@@ -142,6 +143,7 @@ class Plan:
     placing: float
     n_bytes: int
     first: IntArray
+    precision: Precision = "exact"
 
     @property
     def seconds(self) -> float:
@@ -178,7 +180,9 @@ def plan(
     else:
         per_text, tokens = _sizes(request, corpus, able, card, service)
     order, n_texts = _order(request, able, most, per_text)
+    precision: Precision = "exact"
     if request.pooling != GIVEN:
+        precision = reading_precision(card, n_texts, exact=request.exact)
         first = _first(corpus, order[:n_texts], tokens, card)
     n_able = len(able)
     if request.is_first:
@@ -197,12 +201,8 @@ def plan(
         placing=placing_seconds(n_points, n_dims, request.settings, n_layers=n_layers),
         n_bytes=2 * 4 * size * n_dims + placing_bytes(n_points, n_dims, request.settings),
         first=first,
+        precision=precision,
     )
-
-
-def usual_token_seconds(card: ModelCard) -> float:
-    """Return the estimated seconds per token, until they are measured."""
-    return 2 * 12 * card.n_layers * card.n_dims**2 / _FLOPS
 
 
 def _able_texts(request: MapRequest, corpus: Corpus) -> IntArray:

@@ -165,6 +165,7 @@ class MapRequest:
         layer: the layer that is drawn alone, -1 for vectors of the last layer only (pooler,
             recipe) and of a file; None for all layers, each starting from the one above.
         settings: how points are placed.
+        exact: True to read the texts exactly, however many they are.
         source: a name for the origin of the texts, chosen by the caller.
         is_first: True for the map of the texts that are read first, which is shown until the whole
             map is there.
@@ -180,6 +181,7 @@ class MapRequest:
     most: int = 2_000
     layer: int | None = None
     settings: MapSettings = field(default_factory=MapSettings)
+    exact: bool = False
     source: str = ""
     is_first: bool = False
 
@@ -194,7 +196,7 @@ class MapRequest:
         """The fields that decide the points; neither the layer nor the layout is among them."""
         return (
             *(self.model, self.corpus, self.unit, self.pooling, self.only),
-            *(self.every_word, self.special, self.most, self.is_first),
+            *(self.every_word, self.special, self.most, self.is_first, self.exact),
         )
 
     def in_words(self, method: Method) -> str:

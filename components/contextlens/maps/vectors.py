@@ -13,7 +13,14 @@ import numpy as np
 from contextlens.analysis.words import pool
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport, SentenceVector
+from contextlens.core.schema import (
+    Encoding,
+    FloatArray,
+    IntArray,
+    Passport,
+    Precision,
+    SentenceVector,
+)
 from contextlens.core.words import Span, split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.file_vectors import FileVectors
@@ -96,7 +103,11 @@ def recipe_prompt(card: ModelCard, pooling: str) -> str:
 
 
 def recipe_rows(
-    texts: Sequence[str], card: ModelCard, service: EncoderService, pooling: str
+    texts: Sequence[str],
+    card: ModelCard,
+    service: EncoderService,
+    pooling: str,
+    precision: Precision = "exact",
 ) -> list[tuple[TextRows, SentenceVector]]:
     """Return the rows of sentences by the model's own recipe, each with its vector.
 
@@ -104,7 +115,9 @@ def recipe_rows(
         RequestError: the model has no recipe.
     """
     prompt = recipe_prompt(card, pooling)
-    vectors = service.sentence_vectors(card.id, texts, prompt=prompt, checksum=card.checksum)
+    vectors = service.sentence_vectors(
+        card.id, texts, prompt=prompt, precision=precision, checksum=card.checksum
+    )
     return [
         (_sentence(text, made.vector[None]), made)
         for text, made in zip(texts, vectors, strict=True)
@@ -426,13 +439,19 @@ def read_points(
     def encodings() -> Iterator[Encoding]:
         for texts in batches():
             start = time.monotonic()
-            batch = service.encode(card.id, texts, layers=layers, checksum=card.checksum)
+            batch = service.encode(
+                card.id,
+                texts,
+                layers=layers,
+                precision=plan.precision,
+                checksum=card.checksum,
+            )
             note_speed(sum(encoding.n_tokens for encoding in batch), time.monotonic() - start)
             yield from batch
 
     def by_recipe() -> Iterator[ReadText]:
         for texts in batches():
-            for rows, made in recipe_rows(texts, card, service, request.pooling):
+            for rows, made in recipe_rows(texts, card, service, request.pooling, plan.precision):
                 yield ReadText(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
 
     def of_file(given: FileVectors) -> Iterator[ReadText]:

@@ -142,3 +142,32 @@ def test_the_snippet_computes_the_vectors_of_the_first_sentences(
     assert names["names"] == list(shown.points.names[:n])
     assert n == sum(shown.points.sentence < 3)
     np.testing.assert_allclose(names["vectors"], shown.vectors[:n], atol=2e-5)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "pooler"])
+def test_the_script_of_a_fast_map_computes_fast(
+    fast_service: EncoderService, tiny_root: Path, pooling: str
+) -> None:
+    card, texts = fast_service.load("folder:bert"), [MapText(t) for t in TEXTS]
+    code = map_vectors_snippet(card, texts, "sentences", 3, pooling=pooling, precision="fast")
+    found = run_alone(code, tiny_root)["vectors"].numpy()
+    options = {"layers": [3], "precision": "fast"}
+    encodings = fast_service.encode("folder:bert", TEXTS, **options)  # type: ignore[arg-type]
+    vectors = np.stack([sentence_vector(encoding, pooling) for encoding in encodings])
+    cosines = (found * vectors).sum(axis=1)
+    cosines /= np.linalg.norm(found, axis=1) * np.linalg.norm(vectors, axis=1)
+    assert cosines.min() > 0.9995
+    assert found.dtype == np.float32
+    assert "dtype=torch.bfloat16" in code
+
+
+def test_the_recipe_of_a_fast_map_computes_fast(
+    fast_service: EncoderService, tmp_path: Path
+) -> None:
+    card = fast_service.load(BUNDLED_ID)
+    rows = recipe_rows(TEXTS, card, fast_service, "recipe", "fast")
+    assert {made.passport.precision for _, made in rows} == {"fast"}
+    found = run_alone(recipe_snippet(card, TEXTS, precision="fast"), tmp_path)["vectors"].numpy()
+    vectors = np.stack([row.vectors[0, 0] for row, _ in rows])
+    assert ((found * vectors).sum(axis=1) / np.linalg.norm(found, axis=1)).min() > 0.9995
+    assert not np.allclose(found, vectors, atol=1e-7)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from contextlens.core import ModelCard
+from contextlens.core.schema import FastPrecision
 from contextlens.corpus.bundled import sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.probe.copies import copies_of
@@ -56,3 +57,11 @@ def test_the_bound_is_the_work_and_not_the_number_of_labels(card: ModelCard) -> 
     sentence = beyond_the_bound(large, replace(card, n_dims=768, n_layers=12))
     assert "4,000 labels from 20,000 texts by 5-fold" in sentence
     assert "30 minutes" in sentence
+
+
+def test_many_texts_are_read_fast_unless_exact_reading_is_chosen(card: ModelCard) -> None:
+    quick = replace(card, fast=FastPrecision("bfloat16", "So the test says."))
+    many = intents(4_000, 5)
+    fast, exact = (labelled_texts(many, "intent", quick, exact=exact) for exact in (False, True))
+    assert (fast.precision, exact.precision) == ("fast", "exact")
+    assert fast.key != exact.key

@@ -16,6 +16,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.analysis.separation import scaled
 from contextlens.content.wording import number
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.corpus import Corpus
@@ -268,3 +269,48 @@ def test_a_stored_corpus_keeps_its_means_and_recomputes_what_is_more(
         np.testing.assert_allclose(index.units, expected / lengths, atol=1e-3)
         kept.append(store.open(name).has_sentences)
     assert kept == [False, True, True]
+
+
+@pytest.mark.parametrize("pooling", ["mean", RECIPE])
+def test_texts_are_read_fast_and_the_query_exactly(
+    fast_service: EncoderService, pooling: str
+) -> None:
+    card, corpus = fast_service.load(BUNDLED_ID), Corpus("mine", TEXTS)
+    options = {"pooling": pooling, "token_seconds": 0.0}
+    fast = index_task(corpus, card, fast_service, precision="fast", **options)
+    exact = index_task(corpus, card, fast_service, **options)
+    assert fast.key != exact.key
+    indexes = [Jobs(10**9).start(task).result(timeout=60) for task in (fast, exact)]
+    units, exact_units = (index.units for index in indexes)
+    assert indexes[1].fast is None
+    assert 1e-6 < np.abs(units - exact_units).max() < 0.01
+    texts = texts_of(corpus)
+    found, plain = (
+        search(index, QUERY, texts, card, fast_service, pooling=pooling) for index in indexes
+    )
+    assert (found.passport.precision, plain.passport.precision) == ("fast", "exact")
+    assert found.passport.cosine_errors is not None
+    query = scaled(means([QUERY], fast_service))[0]
+    code = found.snippet()
+    assert ("bfloat16" in code, "bfloat16" in plain.snippet()) == (True, False)
+    order = [hit.index for hit in found.by_model]
+    cosines = run(code)["cosines"]
+    np.testing.assert_allclose(cosines, units[order] @ query, atol=0.005)
+    assert np.abs(cosines - exact_units[order] @ query).max() > 1e-5
+
+
+def test_a_stored_corpus_keeps_means_as_precise_as_its_index(
+    fast_service: EncoderService, tmp_path: Path
+) -> None:
+    card, store = fast_service.load(BUNDLED_ID), Store(str(tmp_path / "corpora"))
+    name = store.create(Corpus("mine", TEXTS), indexing_of(card, [card.n_layers], "fast")).name
+    keys = []
+    for exact in (True, False):
+        task = stored_task(
+            store.open(name), store, card, fast_service, exact=exact, token_seconds=0.0
+        )
+        keys.append(task.key)
+        index = Jobs(10**9).start(task).result(timeout=60)
+        assert (index.fast is None) == exact
+        assert store.open(name).has_sentences == (not exact)
+    assert keys[0] != keys[1]

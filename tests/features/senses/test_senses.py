@@ -73,6 +73,30 @@ def test_a_stored_corpus_shows_the_same_up_to_float16(
     np.testing.assert_allclose(stored.cosines, live.cosines, atol=2e-3)
 
 
+def test_a_corpus_that_was_indexed_fast_is_read_exactly(
+    fast_service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = tuple(f"my {i} python sleeps, and the python of {i} eats" for i in range(20))
+    card, store = fast_service.load(MODEL), Store(str(tmp_path))
+    monkeypatch.setattr(corpora, "store", lambda: store)
+    corpus = Corpus("Pets", texts, {"sense": ("snake", "language") * 10})
+    name = store.create(corpus, indexing_of(card, range(card.n_layers + 1), "fast")).name
+    index(store, fast_service, name, ignore)
+    view = replace(senses_view(corpus=name, word="python", groups="2"), model=MODEL)
+    stored = senses_of(view, fast_service)
+    live = senses_in(LiveCorpus(corpus, fast_service, MODEL), view, fast_service)
+    assert isinstance(stored, Senses)
+    assert isinstance(live, Senses)
+    assert store.open(name).about.indexing.precision == "fast"
+    assert stored.passport(fast_service).precision == "exact"
+    for layer in stored.corpus.layers:
+        exact = live.corpus.vectors(live.uses.occurrences, layer)
+        ours = stored.corpus.vectors(stored.uses.occurrences, layer)
+        np.testing.assert_allclose(ours, exact, atol=1e-5)
+        kept = store.open(name).vectors(stored.uses.occurrences, layer)
+        assert np.abs(kept - exact).max() > 1e-3
+
+
 def test_a_selection_on_the_map_is_listed_alone(tiny_service: EncoderService) -> None:
     corpus = live(tiny_service, [f"{i} the python {i} and the cat" for i in range(10)])
     every = shown(tiny_service, corpus).rows

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contextlens.core import BUNDLED_ID, Encoding, ModelCard
+from contextlens.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
 from contextlens.corpus.corpus import Corpus
-from contextlens.maps import plan, projection, vectors
+from contextlens.maps import plan, precision, projection, vectors
 from contextlens.maps import stability as stabilities
 from contextlens.maps.engine import Maps, last_layer
 from contextlens.maps.points import UNITS
@@ -224,3 +224,24 @@ def test_stability_is_that_of_the_shown_layer_s_own_map(
     first = projection.project(vectors, PCA)
     assert checked == stabilities.stability(vectors, PCA, first=first)
     assert maps.find_check(picture, 5) is None
+
+
+def test_fast_and_exact_maps_are_kept_apart(
+    fast_service: EncoderService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision, "_MIN_SECONDS", 0.0)
+    corpus, card = many(30), fast_service.load(BUNDLED_ID)
+    fast = request_for(corpus, unit="sentences", layer=6)
+    exact = replace(fast, exact=True)
+    assert exact.key != fast.key
+    with Maps(fast_service) as maps:
+        results = [maps.draw(request, corpus, card).result(WAIT) for request in (exact, fast)]
+        assert maps.draw(exact, corpus, card).result(WAIT) is results[0]
+    assert [result.passport.precision for result in results] == ["exact", "fast"]
+    assert results[0].passport.cosine_errors is None
+    assert results[1].passport.cosine_errors is not None
+    assert results[1].passport.settings["speed"] == card.fast.reason
+    one, other = (result.vectors[0] for result in results)
+    assert not np.array_equal(one, other)
+    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    assert ((one * other).sum(axis=1) / norms).min() > 0.999

@@ -286,6 +286,8 @@ def passport_of(loaded: LoadedModel, request: Request, device: Device | None = N
         settings["pad_to"] = request.pad_to
     if request.max_length is not None:
         settings["max_length"] = request.max_length
+    if request.precision == "fast":
+        settings["computed in"] = loaded.card.fast.dtype
     if request.why_exact is not None:
         settings["asked for fast, ran exact"] = request.why_exact
     return Passport(

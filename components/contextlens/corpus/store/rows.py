@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from contextlens.core import EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import Encoding, FloatArray, IntArray
 from contextlens.core.words import Span, split_words
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.searchable import Occurrences, SearchableCorpus
 from contextlens.corpus.store.about import Indexing
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "layer_column",
     "mean_vectors",
     "numbered",
+    "read_vectors",
     "rows_of",
     "schema",
     "sentence_batch",
@@ -46,6 +49,7 @@ LIGHT = ("row", "text", "start", "end", "surface", "left", "right", "is_target")
 
 _SIZE, _NOT_FINITE = np.uint16(0x7FFF), 0x7C00  # of float16: all bits but the sign; infinity
 _BATCH = 5_000  # rows
+_N_ENCODED = 96  # texts at a time
 
 Target = Span | None
 """The marked word of a text, if any."""
@@ -161,6 +165,35 @@ def mean_vectors(encoding: Encoding, spans: IntArray) -> tuple[IntArray, FloatAr
     return with_tokens, _means(
         encoding.hidden, token_rows[0] + first[with_tokens], n_tokens[with_tokens]
     )
+
+
+def read_vectors(
+    corpus: SearchableCorpus,
+    occurrences: Occurrences,
+    layers: Sequence[int],
+    service: EncoderService,
+    checksum: str,
+) -> FloatArray:
+    """(len(layers), n, n_dims) float32: the occurrences' vectors, read exactly from their texts.
+
+    Args:
+        corpus: the corpus of the occurrences.
+        occurrences: words of its texts, each with a token.
+        layers: the layers.
+        service: has the corpus's model.
+        checksum: that of the model.
+    """
+    vectors = np.zeros((len(layers), len(occurrences), corpus.n_dims), dtype=np.float32)
+    numbers, place = np.unique(occurrences.texts, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(len(numbers) + 1))
+    for start in range(0, len(numbers), _N_ENCODED):
+        batch = corpus.text(numbers[start : start + _N_ENCODED])
+        encodings = service.encode(corpus.model, batch, layers=layers, checksum=checksum)
+        for i, encoding in enumerate(encodings, start):
+            rows = order[ends[i] : ends[i + 1]]
+            vectors[:, rows] = mean_vectors(encoding, occurrences.spans[rows])[1]
+    return vectors
 
 
 def _in_order(token_rows: IntArray, starts: IntArray, ends: IntArray) -> bool:

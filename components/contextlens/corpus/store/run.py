@@ -26,7 +26,7 @@ import pyarrow as pa
 from contextlens.core import EncoderService
 from contextlens.core.calls import check_checksum
 from contextlens.core.errors import CorpusError
-from contextlens.core.schema import Encoding, ModelCard
+from contextlens.core.schema import Encoding, ModelCard, Precision
 from contextlens.core.threads import limit_threads
 from contextlens.corpus.store.about import About, Indexing
 from contextlens.corpus.store.rows import Chunk, Target, numbered, rows_of
@@ -68,13 +68,13 @@ Made_ = TypeVar("Made_")
 Made = tuple[int, pa.RecordBatch]
 """The number of texts up to a chunk's end, and the rows of the chunk, not numbered yet."""
 
-_word_seconds: dict[tuple[str, tuple[int, ...]], float] = {}
-"""The last measured seconds for a word, by the model's checksum and the layers."""
+_word_seconds: dict[tuple[str, tuple[int, ...], Precision], float] = {}
+"""The last measured seconds for a word, by the model's checksum, layers and precision."""
 
 
 def word_seconds(indexing: Indexing) -> float | None:
     """Return the seconds for a word, as last measured in this process; None if never."""
-    return _word_seconds.get((indexing.checksum, indexing.layers))
+    return _word_seconds.get((indexing.checksum, indexing.layers, indexing.precision))
 
 
 class OnProgress(Protocol):
@@ -214,7 +214,8 @@ class IndexingRun:
         if seconds < 1 or not n_rows:
             return ""
         indexing, speed = self._about.indexing, (n_done - first) / seconds
-        _word_seconds[indexing.checksum, indexing.layers] = seconds / n_rows
+        settings = indexing.checksum, indexing.layers, indexing.precision
+        _word_seconds[settings] = seconds / n_rows
         left = time_left((self._about.n_texts - n_done) / speed)
         return f", {speed:,.0f} a second, {left}"
 

@@ -188,11 +188,15 @@ class Store:
         return written(self._tables, name).owner
 
     def find(self, digest: str, indexing: Indexing, among: Iterable[str]) -> About | None:
-        """Return the first of some corpora with the same content and indexing, or None."""
+        """Return the first of some corpora with the same content and indexing, or None.
+
+        One that was indexed exactly counts in place of one that would be indexed fast.
+        """
+        fitting = indexing, replace(indexing, precision="exact")
         for name in among:
             with suppress(CorpusError):  # damaged, or deleted: not the same
                 about = self.about(name)
-                if (about.digest, about.indexing) == (digest, indexing):
+                if about.digest == digest and about.indexing in fitting:
                     return about
         return None
 

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,13 +22,21 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from contextlens.core.byte_cache import shared_cache
+from contextlens.core import EncoderService
+from contextlens.core.byte_cache import remembered, shared_cache
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.corpus.searchable import Nearest, Occurrences, WordCount
 from contextlens.corpus.store.about import About
 from contextlens.corpus.store.failures import reading, writing
-from contextlens.corpus.store.rows import LIGHT, label_column, layer_column, schema, take_texts
+from contextlens.corpus.store.rows import (
+    LIGHT,
+    label_column,
+    layer_column,
+    read_vectors,
+    schema,
+    take_texts,
+)
 from contextlens.corpus.store.space import check_export_space
 from contextlens.corpus.store.tables import Tables
 
@@ -67,8 +76,8 @@ class _Vocabulary:
 class StoredCorpus:
     """A stored corpus, as it was when it was opened. Thread-safe."""
 
-    def __init__(self, about: About, tables: Tables) -> None:
-        self.about = about
+    def __init__(self, about: About, tables: Tables, service: EncoderService | None = None) -> None:
+        self.about, self._service = about, service
         self.name, self.title, self.model = about.name, about.title, about.indexing.model
         self.n_texts, self.n_occurrences = about.n_texts, about.n_occurrences
         self.layers, self.n_dims = about.indexing.layers, about.indexing.n_dims
@@ -149,7 +158,28 @@ class StoredCorpus:
     def vectors(self, occurrences: Occurrences, layer: int) -> FloatArray:
         """See `SearchableCorpus.vectors`."""
         rows = self._checked_rows(occurrences.rows)
-        return self._vectors(rows, layer)
+        if self._service is None:
+            return self._vectors(rows, layer)
+        self._check_layer(layer)
+        checksum = self.about.indexing.checksum
+        every = remembered(
+            "exact vectors of a word",
+            *self._key,
+            rows.tobytes(),
+            compute=partial(read_vectors, self, occurrences, self.layers, self._service, checksum),
+        )
+        vectors: FloatArray = every[self.layers.index(layer)]
+        return vectors
+
+    def read_exactly(self, service: EncoderService) -> StoredCorpus:
+        """Return the same corpus, but with exact `vectors`: read from the texts if indexed fast."""
+        is_exact = self.about.indexing.precision == "exact"
+        return self if is_exact else StoredCorpus(self.about, self._tables, service)
+
+    @property
+    def is_read(self) -> bool:
+        """True if `vectors` are read from the texts, by the model of the index."""
+        return self._service is not None
 
     @property
     def has_sentences(self) -> bool:

@@ -17,7 +17,7 @@ from contextlens.core.errors import AccessError, ContextlensError, CorpusError, 
 from contextlens.corpus.bundled import Offered, read_offered
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import Table
-from contextlens.corpus.store.about import indexing_of
+from contextlens.corpus.store.about import Indexing, indexing_of
 from contextlens.corpus.targets import MarkColumns
 from contextlens.features.corpora.compute import (
     CorpusResult,
@@ -52,6 +52,7 @@ from contextlens.features.corpora.search import Hit, searched
 from contextlens.features.corpora.snippet import PICTURE, export_snippet, texts_snippet
 from contextlens.jobs import Job
 from contextlens.maps.plan import usual_token_seconds
+from contextlens.maps.precision import reading_precision
 from contextlens.ui.access import guard
 from contextlens.ui.access.roles import KEEP
 from contextlens.ui.corpora import catalogue, changing, exports
@@ -64,7 +65,7 @@ from contextlens.ui.corpora.catalogue import (
     may_index,
     own_names,
 )
-from contextlens.ui.corpora.controls import COLLECTION, FILE, WHOLE_READY_TEXTS, WORD
+from contextlens.ui.corpora.controls import COLLECTION, EXACT, FILE, WHOLE_READY_TEXTS, WORD
 from contextlens.ui.corpora.exports import file_name
 from contextlens.ui.corpora.own_file import ADDING, PENDING, on_collection, secret_of
 from contextlens.ui.files import chooser
@@ -362,11 +363,12 @@ def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     if n_beyond:
         numbers = {"total": len(corpus.texts), "limit": card.max_length}
         st.caption(say("corpora.adding.beyond", n=n_beyond, **numbers))
-    layers = _layers(corpus, card, secret)
+    layers = _layers(view, corpus, card, secret)
     if not layers:
         st.caption(say("corpora.adding.choose_layer"))
         return
-    _go_ahead(corpus, card, layers, chosen.split)
+    precision = reading_precision(card, len(corpus.texts), exact=EXACT.of(view))
+    _go_ahead(corpus, card, indexing_of(card, layers, precision), chosen.split)
 
 
 def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
@@ -448,7 +450,7 @@ def _beyond(secret: str, chosen: FileChoice, corpus: Corpus, card: ModelCard) ->
     return n_beyond
 
 
-def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
+def _layers(view: ViewState, corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
     every = range(card.n_layers + 1)
     with st.expander(say("corpora.adding.more")):
         chosen = st.multiselect(
@@ -458,12 +460,13 @@ def _layers(corpus: Corpus, card: ModelCard, secret: str) -> tuple[int, ...]:
             key=f"corpora_layers_{secret[-8:]}_{card.checksum[:8]}",
             help=say("corpora.adding.layers_help"),
         )
+        if reading_precision(card, len(corpus.texts)) == "fast":
+            inputs.switch(view, EXACT)
     return tuple(sorted(chosen))
 
 
-def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
+def _go_ahead(corpus: Corpus, card: ModelCard, indexing: Indexing, split: str) -> None:
     """Draw the costs of indexing and the button that starts it."""
-    indexing = indexing_of(card, layers, "exact")
     expected = indexing_cost(corpus, indexing, card, service(), usual_token_seconds(card))
     why_not = ""
     try:
@@ -481,13 +484,12 @@ def _go_ahead(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: s
         key="corpora_index",
         disabled=bool(why_not),
         on_click=_index,
-        args=(corpus, card, layers, split),
+        args=(corpus, indexing, split),
     )
 
 
-def _index(corpus: Corpus, card: ModelCard, layers: tuple[int, ...], split: str) -> None:
+def _index(corpus: Corpus, indexing: Indexing, split: str) -> None:
     """Store the texts and start indexing; a corpus that exists already is opened instead."""
-    indexing = indexing_of(card, layers, "exact")
     try:
         guard.require(KEEP)
         existing = store().find(corpus.digest, indexing, own_names())
@@ -759,8 +761,10 @@ def _store_offered(name: str, file: Offered) -> None:
     sheet = read_offered(file, max_bytes=settings().max_upload_bytes)
     chosen = guess(sheet)
     corpus = corpus_from(sheet, chosen)
-    card = _loaded_card(session.current().model)
-    indexing = indexing_of(card, usual_layers(corpus, card), "exact")
+    view = session.current()
+    card = _loaded_card(view.model)
+    precision = reading_precision(card, len(corpus.texts), exact=EXACT.of(view))
+    indexing = indexing_of(card, usual_layers(corpus, card), precision)
     try:
         changing.create(corpus, indexing, split=chosen.split, for_everybody=name)
     except CorpusError:

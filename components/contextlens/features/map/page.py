@@ -288,7 +288,7 @@ def one_or_two(
         if other is not None and beside in {"model", "vectors"}:
             _in_common(display, other)
         _claims(display)
-        st.caption(notes_of(display))
+        _notes(view, display)
         _layer_control(view, display, card)
         check_webgl(display)
         _panel(view, display, card)
@@ -298,7 +298,7 @@ def one_or_two(
         map_chart(display)
         map_names(display)
         _layer_control(view, display, card)
-        st.caption(notes_of(display))
+        _notes(view, display)
         group_fields(display)
         check_webgl(display)
     with right, st.container(key="map_closer"):
@@ -442,6 +442,11 @@ def _layer_control(view: ViewState, display: MapDisplay, card: ModelCard) -> Non
         has_frames = plays(display.result)
         framed = [CHART, OTHER_CHART] if has_frames else ()
         layer_bar(view, range(card.n_layers + 1), framed=framed, plays=has_frames)
+
+
+def _notes(view: ViewState, display: MapDisplay) -> None:
+    st.caption(notes_of(display))
+    bar.precision_note(view, display.result.passport)
 
 
 def _claims(display: MapDisplay) -> None:

@@ -33,7 +33,7 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import GIVEN, Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
-from contextlens.ui.corpora.controls import ALL_WORDS, POINT_LIMITS
+from contextlens.ui.corpora.controls import ALL_WORDS, EXACT, POINT_LIMITS
 from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.state.controls import Choice
@@ -134,6 +134,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         most=limit,
         layer=None if has_all_layers else _layer(view, card, pooling),
         settings=settings_of(view),
+        exact=EXACT.of(view),
     )
 
 

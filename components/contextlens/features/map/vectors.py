@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from contextlens.analysis.snippet_start import literal, load_lines, prompt_argument, recipe_lines
 from contextlens.core.errors import RequestError
-from contextlens.core.schema import ModelCard
+from contextlens.core.schema import ModelCard, Precision
 from contextlens.core.words import Span
 from contextlens.features.map.controls import N_SCRIPT_SENTENCES
 from contextlens.features.map.display import MapDisplay
@@ -28,9 +28,10 @@ def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
             for vector in display.result.vectors[0, :N_SCRIPT_SENTENCES]
         ]
         return own.script(rows) + _COSINE_OF_ROWS
+    precision = display.result.passport.precision
     if is_recipe(request.pooling):
-        texts = points.texts[:N_SCRIPT_SENTENCES]
-        return recipe_snippet(card, texts, prompt=recipe_prompt(card, request.pooling))
+        texts, prompt = points.texts[:N_SCRIPT_SENTENCES], recipe_prompt(card, request.pooling)
+        return recipe_snippet(card, texts, prompt=prompt, precision=precision)
     return map_vectors_snippet(
         card,
         [_text_of(points, int(i)) for i in np.unique(points.sentence)[:N_SCRIPT_SENTENCES]],
@@ -38,6 +39,7 @@ def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
         max(display.layer, 0),
         pooling=request.pooling,
         added=request.special,
+        precision=precision,
     )
 
 
@@ -57,9 +59,10 @@ _SENTENCE = {
     "own": "hidden[in_text].mean(dim=0)",
     "cls": "hidden[0]",
     "max": "hidden.max(dim=0).values",
-    "pooler": "output.pooler_output[0]",
+    "pooler": "output.pooler_output[0].float()",
 }
 
+_FLOATS: Mapping[Precision, str] = {"exact": "", "fast": ".float()"}
 _COMPARE = (
     "a, b = 0, 1",
     "cosine = torch.cosine_similarity(vectors[a], vectors[b], dim=0)",
@@ -76,7 +79,7 @@ for {item} in texts:
     in_text = batch.pop("special_tokens_mask")[0] == 0  # not what the tokenizer added
     with torch.inference_mode():
         output = model(**batch, output_hidden_states=True)
-    hidden = output.hidden_states[{layer}][0]  # (tokens, dims)
+    hidden = output.hidden_states[{layer}][0]{floats}  # (tokens, dims)
 """
 
 _TOKENS = """\
@@ -115,6 +118,7 @@ def map_vectors_snippet(
     *,
     pooling: str = "mean",
     added: bool = False,
+    precision: Precision = "exact",
 ) -> str:
     """A script that computes `names`, `vectors` (points, dims), and the `cosine` of the first two.
 
@@ -125,6 +129,7 @@ def map_vectors_snippet(
         layer: the layer of the hidden states; the pooler always uses the last one.
         pooling: how the tokens of a word or sentence become one vector.
         added: True if special tokens, which the tokenizer adds, are points too.
+        precision: the precision of the map's vectors.
 
     Raises:
         RequestError: the model lacks the layer, or the unit lacks the pooling.
@@ -136,13 +141,16 @@ def map_vectors_snippet(
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
         "",
-        *load_lines(card),
+        *load_lines(card, precision),
         "",
         "texts = [  # with the start and end of the words" if are_words else "texts = [",
         *(f"    {_text_literal(text, words=are_words)}," for text in texts),
         "]",
         _READ.format(
-            item="text, words" if are_words else "text", max_length=card.max_length, layer=layer
+            item="text, words" if are_words else "text",
+            max_length=card.max_length,
+            layer=layer,
+            floats=_FLOATS[precision],
         )
         + _point_lines(unit, pooling, added=added),
         "vectors = torch.stack(vectors)",
@@ -151,11 +159,13 @@ def map_vectors_snippet(
     return "\n".join(lines) + "\n"
 
 
-def recipe_snippet(card: ModelCard, texts: Sequence[str], *, prompt: str = "") -> str:
+def recipe_snippet(
+    card: ModelCard, texts: Sequence[str], *, prompt: str = "", precision: Precision = "exact"
+) -> str:
     """A script that computes the same as `map_vectors_snippet` by the model's own recipe.
 
     Args:
-        card, texts: as there.
+        card, texts, precision: as there.
         prompt: the text before each text; "" for none.
     """
     before = prompt_argument(card, prompt)
@@ -163,12 +173,12 @@ def recipe_snippet(card: ModelCard, texts: Sequence[str], *, prompt: str = "") -
         "import torch",
         "from sentence_transformers import SentenceTransformer",
         "",
-        *recipe_lines(card),
+        *recipe_lines(card, precision),
         "",
         "names = [",
         *(f"    {literal(text)}," for text in texts),
         "]",
-        f"vectors = model.encode(names{before}, convert_to_tensor=True)",
+        f"vectors = model.encode(names{before}, convert_to_tensor=True){_FLOATS[precision]}",
         *_COMPARE,
     ]
     return "\n".join(lines) + "\n"

@@ -231,6 +231,7 @@ def grade_snippet(probe: GradeProbe, score: Score) -> str:
         probe.card,
         score.name,
         score.layer,
+        precision=probe.result.passport.precision,
         imports=_IMPORTS,
         load=_LOAD,
         learn=learn,

@@ -14,6 +14,7 @@ from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import SPLIT, Trial, trial_of
 from contextlens.core import ModelCard
 from contextlens.core.errors import CorpusError
+from contextlens.core.schema import Precision
 from contextlens.corpus.columns import kind_of_column, numbers_of
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.file_vectors import FileVectors
@@ -23,6 +24,7 @@ from contextlens.features.probe.controls import (
     MAX_VECTOR_BYTES,
     PAGE,
 )
+from contextlens.maps.precision import reading_precision
 from contextlens.ui.corpora.controls import LABEL, READY_TEXTS
 from contextlens.ui.corpora.texts import collection_of, column_named, texts_of
 from contextlens.ui.state.view import ViewState
@@ -44,6 +46,7 @@ class LabelledTexts:
         n_left_out: the number of labelled texts that are more than the memory for vectors holds.
         grades: (n_texts,) the labels as numbers, if they are grades; None if they are names.
         own: the vectors that their file gives for them; None for those of the model.
+        precision: the precision in which the texts are read.
     """
 
     name: str
@@ -53,15 +56,17 @@ class LabelledTexts:
     n_left_out: int
     grades: Float64Array | None = None
     own: FileVectors | None = None
+    precision: Precision = "exact"
 
     @cached_property
     def key(self) -> str:
-        """SHA-256, hex: the same for the same name, texts, labels and folds."""
+        """SHA-256, hex: the same for the same name, texts, labels, folds and precision."""
         trial = self.trial
         parts = [trial.senses, trial.codes.tolist(), trial.folds.tolist(), trial.teaches.tolist()]
         parts.append([] if self.grades is None else self.grades.tolist())
         own = [] if self.own is None else [self.own.digest]
-        content = json.dumps([self.name, self.column, self.texts, parts, self.n_left_out, *own])
+        how = [self.n_left_out, self.precision, *own]
+        content = json.dumps([self.name, self.column, self.texts, parts, how])
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property
@@ -130,10 +135,18 @@ def _can_be_labels(title: str, labels: Sequence[str]) -> bool:
     return is_repeated or kind_of_column(labels) == "number"
 
 
-def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledTexts:
+def labelled_texts(
+    corpus: Corpus, column: str, card: ModelCard, *, exact: bool = False
+) -> LabelledTexts:
     """Return the labelled texts of a corpus: all, or as many as the memory for vectors holds.
 
     Of more than that, some are drawn with a fixed seed. Empty texts take no part.
+
+    Args:
+        corpus: the corpus.
+        column: the title of the column with the labels.
+        card: the model's card.
+        exact: True if they are to be read exactly, however many they are.
     """
     labels = corpus.labels[column]
     every_grade = numbers_of(labels, "number") if kind_of_column(labels) == "number" else None
@@ -155,8 +168,12 @@ def labelled_texts(corpus: Corpus, column: str, card: ModelCard) -> LabelledText
     else:
         trial = grade_trial(grades, split_values)
     texts = tuple(corpus.texts[i] for i in chosen)
+    precision = reading_precision(card, len(texts), exact=exact)
     given = None if own is None else own.take(chosen)
-    return LabelledTexts(corpus.name, column, texts, trial, n - len(chosen), grades, given)
+    n_left_out = n - len(chosen)
+    return LabelledTexts(
+        corpus.name, column, texts, trial, n_left_out, grades, own=given, precision=precision
+    )
 
 
 def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:

@@ -336,6 +336,7 @@ def label_snippet(probe: LabelProbe, score: LabelScore) -> str:
         probe.card,
         score.name,
         score.layer,
+        precision=probe.result.passport.precision,
         imports=_IMPORTS,
         load=_LOAD,
         learn=learn,

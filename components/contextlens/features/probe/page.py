@@ -40,7 +40,7 @@ from contextlens.features.probe.probing import (
 from contextlens.features.probe.try_sentence import try_sentence
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar, with_label
-from contextlens.ui.corpora.controls import LABEL
+from contextlens.ui.corpora.controls import EXACT, LABEL
 from contextlens.ui.models import runtime, waiting
 from contextlens.ui.models.background import maps
 from contextlens.ui.panel import Panel
@@ -79,7 +79,7 @@ def texts_of(view: ViewState, corpus: Corpus | None, card: ModelCard) -> Labelle
     """Return the labelled texts; if they cannot be tested, say why and return None."""
     if corpus is None:
         return None
-    labelled = labelled_texts(corpus, label_of(view, corpus), card)
+    labelled = labelled_texts(corpus, label_of(view, corpus), card, exact=EXACT.of(view))
     if labelled.trial.problem:
         st.info(say(f"probe.untested.{labelled.trial.problem}"), icon=":material/label_off:")
         return None
@@ -106,7 +106,7 @@ def beyond_the_bound(labelled: LabelledTexts, card: ModelCard) -> str:
 
 def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
     """Return the probe of these texts; until then show progress or a button, and return None."""
-    seconds = seconds_of(labelled, card, maps().token_seconds(card))
+    seconds = seconds_of(labelled, card, maps().token_seconds(card, labelled.precision))
     numbers = {"n": len(labelled.texts), "duration": duration(seconds)}
     if labelled.own is None:
         cost = say("probe.waiting.cost", **numbers, layers=card.n_layers + 1)
@@ -122,6 +122,7 @@ def picture(probe: Probe) -> None:
     kit.headline(*probe.claims(), sure=probe.sure(), key="reading")
     kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
     kit.notes(probe.notes())
+    bar.precision_note(session.current(), probe.result.passport)
 
 
 # --- The closer looks

@@ -30,6 +30,7 @@ from contextlens.features.probe.text_vectors import OnProgress, given_vectors, t
 from contextlens.jobs import Report, Task, page_work
 from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE
+from contextlens.ui.corpora.controls import EXACT
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import ViewState
@@ -56,7 +57,11 @@ def run_probe(
     trial, grades = labelled.trial, labelled.grades
     if labelled.own is None:
         vectors = text_vectors(
-            labelled.texts, card, service, lambda stage, share: report(stage, _READING * share)
+            labelled.texts,
+            card,
+            service,
+            lambda stage, share: report(stage, _READING * share),
+            labelled.precision,
         )
     else:
         vectors = given_vectors(labelled.own)
@@ -175,7 +180,8 @@ def restored(view: ViewState) -> Probe:
     """
     corpus, card = corpus_of(view).corpus, service().load(view.model)
     if corpus is not None:
-        labelled = labelled_texts(corpus, label_of(view, corpus), card)
+        label, exact = label_of(view, corpus), EXACT.of(view)
+        labelled = labelled_texts(corpus, label, card, exact=exact)
         job = jobs().get(_key(labelled, card))
         if job is not None and job.state == "done":
             return probe_of(labelled, job.result(), card)

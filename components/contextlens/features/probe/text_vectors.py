@@ -12,8 +12,9 @@ from contextlens.analysis.snippet_start import load_lines, recipe_lines
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.errors import RequestError
 from contextlens.core.recipe import NormalizeStep, SentenceRecipe
-from contextlens.core.schema import FloatArray, Passport
+from contextlens.core.schema import FloatArray, Passport, Precision
 from contextlens.corpus.file_vectors import FileVectors
+from contextlens.maps.precision import with_cosine_errors
 from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import RECIPE, recipe_prompt, sentence_vectors
 
@@ -43,7 +44,11 @@ class TextVectors:
 
 
 def text_vectors(
-    texts: Sequence[str], card: ModelCard, service: EncoderService, on_progress: OnProgress
+    texts: Sequence[str],
+    card: ModelCard,
+    service: EncoderService,
+    on_progress: OnProgress,
+    precision: Precision = "exact",
 ) -> TextVectors:
     """Return the vectors of texts; an exception from `on_progress` ends the work.
 
@@ -58,18 +63,19 @@ def text_vectors(
     for at in range(0, len(texts), _N_TEXTS):
         on_progress(f"Reading {len(texts):,} texts", at / len(texts))
         batch = texts[at : at + _N_TEXTS]
-        encodings = service.encode(card.id, batch, checksum=card.checksum)
+        encodings = service.encode(card.id, batch, precision=precision, checksum=card.checksum)
         for i, encoding in enumerate(encodings, at):
             for pooling, vectors in pooled.items():
                 vectors[:, i] = sentence_vectors(encoding, pooling)
         static += _static_rows(encodings, card, service)
         if card.recipe is not None:
-            recipe += _by_recipe(card.recipe, batch, encodings, card, service)
+            recipe += _by_recipe(card.recipe, batch, encodings, card, service, precision)
         n_cut += sum(encoding.n_truncated > 0 for encoding in encodings)
         passport = encodings[-1].passport
     if passport is None:
         raise RequestError("There is no text to read. Choose another corpus.")
     by_recipe = np.stack(recipe) if recipe else None
+    passport = with_cosine_errors(passport, texts, card, service)
     return TextVectors(pooled, np.stack(static), by_recipe, n_cut, passport)
 
 
@@ -84,6 +90,7 @@ def _by_recipe(
     encodings: Sequence[Encoding],
     card: ModelCard,
     service: EncoderService,
+    precision: Precision,
 ) -> list[FloatArray]:
     """The texts' vectors by a recipe; texts that it reads as they were read are not read again."""
     if recipe.is_plain_mean and max(e.n_tokens for e in encodings) <= recipe.max_length:
@@ -91,7 +98,9 @@ def _by_recipe(
         is_scaled = any(isinstance(step, NormalizeStep) for step in recipe.steps)
         return list(scaled(means) if is_scaled else means)
     prompt = recipe_prompt(card, RECIPE)
-    sentences = service.sentence_vectors(card.id, texts, prompt=prompt, checksum=card.checksum)
+    sentences = service.sentence_vectors(
+        card.id, texts, prompt=prompt, precision=precision, checksum=card.checksum
+    )
     return [sentence.vector for sentence in sentences]
 
 
@@ -128,7 +137,7 @@ vectors = []
 for text in texts:
     batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
     with torch.inference_mode():
-        states = model(**batch, output_hidden_states=True).hidden_states[{layer}][0]
+        states = model(**batch, output_hidden_states=True).hidden_states[{layer}][0]{floats}
     vectors.append({pooled}.numpy())
 vectors = np.stack(vectors)
 """
@@ -145,6 +154,7 @@ def vectors_script(
     pooling: str,
     layer: int,
     *,
+    precision: Precision,
     imports: str,
     load: str,
     learn: str,
@@ -156,6 +166,7 @@ def vectors_script(
         card: the model's card.
         pooling: the pooling of the vectors.
         layer: their layer.
+        precision: the precision in which the texts were read.
         imports: what `learn` imports.
         load: reads `texts` and more from the NPZ.
         learn: goes on with `vectors`.
@@ -168,11 +179,14 @@ def vectors_script(
         libraries = "from sentence_transformers import SentenceTransformer"
         prompt = recipe_prompt(card, RECIPE)
         vectors = f"vectors = model.encode([{prompt!r} + text for text in texts])\n"
-        model = recipe_lines(card)
+        model = recipe_lines(card, precision)
     else:
         libraries = "import torch\nfrom transformers import AutoModel, AutoTokenizer"
         pooled = "states.mean(dim=0)" if pooling == "mean" else "states[0]"
-        vectors = _STATES.format(max_length=card.max_length, layer=layer, pooled=pooled)
-        model = load_lines(card)
+        floats = ".float()" if precision == "fast" else ""
+        vectors = _STATES.format(
+            max_length=card.max_length, layer=layer, pooled=pooled, floats=floats
+        )
+        model = load_lines(card, precision)
     start = f"import json\n\nimport numpy as np\n{libraries}\n{imports}"
     return "\n".join([start, *model, "", load, vectors, learn])

@@ -48,9 +48,10 @@ from contextlens.features.search.search import (
     texts_of,
 )
 from contextlens.jobs import Task
+from contextlens.maps.precision import reading_precision
 from contextlens.ui.corpora import bar, texts
 from contextlens.ui.corpora.bar import texts_bar
-from contextlens.ui.corpora.controls import NOT_STORED
+from contextlens.ui.corpora.controls import EXACT, NOT_STORED
 from contextlens.ui.corpora.texts import collection_of
 from contextlens.ui.files.uploads import keep_shared, shared
 from contextlens.ui.models import runtime, waiting
@@ -156,6 +157,7 @@ def search_texts(view: ViewState, card: ModelCard, downloads: DeltaGenerator) ->
         _explain([card for card in cards if card is not None], result)
     if result.is_read:
         st.caption(str(result.caption()))
+        bar.precision_note(view, result.passport)
     kit.tabs(
         lambda: kit.table(result.rows(), key="search_hits", exact=["cosine", "TF-IDF"]),
         lambda: kit.under_the_hood(
@@ -268,18 +270,23 @@ def _search(view: ViewState, card: ModelCard, result_of: ResultOf) -> SearchResu
         st.info(say("search.none"), icon=":material/search:")
         return None
     service, name = runtime.service(), collection_of(view, PAGE)
-    pooling, seconds = pooling_of(card).of(view), maps().token_seconds(card)
+    pooling, exact = pooling_of(card).of(view), EXACT.of(view)
     if name in NOT_STORED:
         corpus = _in_memory(view)
         if corpus is None:  # the panel asks for the file
             return None
         listed = texts_of(corpus)
-        task = index_task(corpus, card, uncached(), pooling=pooling, token_seconds=seconds)
+        precision = reading_precision(card, len(corpus.texts), exact=exact)
+        seconds = maps().token_seconds(card, precision)
+        task = index_task(
+            corpus, card, uncached(), pooling=pooling, precision=precision, token_seconds=seconds
+        )
     else:
         stored = store().open(name)
         listed = stored.text
+        seconds = maps().token_seconds(card, "exact" if exact else stored.about.indexing.precision)
         task = stored_task(
-            stored, store(), card, uncached(), pooling=pooling, token_seconds=seconds
+            stored, store(), card, uncached(), pooling=pooling, exact=exact, token_seconds=seconds
         )
     index: TextIndex | None = result_of(task)
     if index is None:

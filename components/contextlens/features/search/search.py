@@ -37,6 +37,7 @@ from contextlens.core.schema import (
     FloatArray,
     IntArray,
     Passport,
+    Precision,
     SentenceVector,
     Vocabulary,
 )
@@ -53,6 +54,7 @@ from contextlens.features.search.controls import (
 )
 from contextlens.figures.theme import CATEGORICAL
 from contextlens.jobs import Report, Task, page_work
+from contextlens.maps.precision import with_cosine_errors
 from contextlens.maps.vectors import RECIPE
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.controls import Choice
@@ -116,11 +118,13 @@ class TextIndex:
         units: (n, n_dims) the texts' vectors, scaled to length 1.
         vectorizer: scikit-learn's TF-IDF, fitted on the texts; None if they have no word.
         words: (n, n_words) the texts' TF-IDF, sparse by columns, in rows of length 1.
+        fast: the passport of the texts' vectors if they were read fast; None if exactly.
     """
 
     units: FloatArray
     vectorizer: Any
     words: Any
+    fast: Passport | None = None
 
     @property
     def nbytes(self) -> int:
@@ -220,7 +224,7 @@ class SearchResult(Panel):
         n: the number of texts searched.
         by_model, by_words: best first.
         median: the median similarity of all texts by the model.
-        passport: that of the query's vector.
+        passport: that of the texts' vectors and the query's, which is always exact.
         pooling: how texts became vectors.
         is_read: True if the model can read the query; else there are no texts by the model.
         unread: what the model cannot read of the query.
@@ -304,15 +308,24 @@ class SearchResult(Panel):
     def snippet(self) -> str:
         """A script that searches the texts that the model found."""
         texts = [hit.text for hit in self.by_model or self.by_words]
-        return search_snippet(self.card, self.query, texts, pooling=self.pooling)
+        return search_snippet(
+            self.card,
+            self.query,
+            texts,
+            pooling=self.pooling,
+            precision=self.passport.precision,
+        )
 
 
-def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
+def index_of(
+    texts: Sequence[str], vectors: NDArray[Any], fast: Passport | None = None
+) -> TextIndex:
     """Return the index of some texts.
 
     Args:
         texts: the texts.
         vectors: (n, n_dims) the vector of each text.
+        fast: the passport of the vectors if the texts were read fast.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -323,8 +336,8 @@ def index_of(texts: Sequence[str], vectors: NDArray[Any]) -> TextIndex:
     try:
         words = vectorizer.fit_transform(texts)
     except ValueError:  # no text has a word that counts
-        return TextIndex(units, None, None)
-    return TextIndex(units, vectorizer, words.tocsc())
+        return TextIndex(units, None, None, fast)
+    return TextIndex(units, vectorizer, words.tocsc(), fast)
 
 
 def first(scores: FloatArray, n: int) -> IntArray:
@@ -387,11 +400,19 @@ def search(
         by_model=tuple(hits[i] for i in by_model.tolist()),
         by_words=tuple(hits[i] for i in by_words.tolist()),
         median=float(np.median(cosines)),
-        passport=passport,
+        passport=_passport(passport, index.fast),
         pooling=pooling,
         is_read=is_read,
         unread=tuple(unread({say("search.query"): tokens}, service, card.id)),
     )
+
+
+def _passport(query: Passport, texts: Passport | None) -> Passport:
+    """The passport of a search, from those of its query and of its texts if they were read fast."""
+    if texts is None:
+        return query
+    settings = {**query.settings, **texts.settings, "query": "read exactly"}
+    return replace(query, precision=texts.precision, settings=settings)
 
 
 def explained(hits: Sequence[Hit], result: SearchResult, service: EncoderService) -> list[Hit]:
@@ -436,6 +457,7 @@ class _Reader:
     card: ModelCard
     service: EncoderService
     pooling: str
+    precision: Precision = "exact"  # of the corpus; a query and what is explained are read exactly
 
     @property
     def recipe(self) -> SentenceRecipe | None:
@@ -479,7 +501,7 @@ class _Reader:
     def query_vector(self, query: str) -> tuple[FloatArray, Passport]:
         """(n,) the vector of a query, and its passport."""
         if not self.is_mean:
-            (made,) = self._by_recipe([query], self.query_prompt)
+            (made,) = self._by_recipe([query], self.query_prompt, "exact")
             return made.vector, made.passport
         (read,) = self.read([query], prompt=self.query_prompt)
         passport = read.encoding.passport.with_prompt(self.query_prompt)
@@ -490,14 +512,41 @@ class _Reader:
         if self.recipe is None:
             layers, checksum = [self.card.n_layers], self.card.checksum
             encodings = self.service.encode(
-                self.card.id, list(texts), layers=layers, checksum=checksum
+                self.card.id,
+                list(texts),
+                layers=layers,
+                precision=self.precision,
+                checksum=checksum,
             )
             return np.stack([_mean(encoding).astype(np.float32) for encoding in encodings])
-        return np.stack([made.vector for made in self._by_recipe(texts, self.text_prompt)])
+        made = self._by_recipe(texts, self.text_prompt, self.precision)
+        return np.stack([one.vector for one in made])
 
-    def _by_recipe(self, texts: Sequence[str], prompt: str) -> list[SentenceVector]:
+    def fast_passport(self, texts: Sequence[str]) -> Passport | None:
+        """The passport of the vectors of texts of the corpus if they are fast, else None."""
+        if self.precision == "exact":
+            return None
+        card = self.card
+        (encoding,) = self.service.encode(
+            card.id,
+            texts[:1],
+            layers=[card.n_layers],
+            precision=self.precision,
+            checksum=card.checksum,
+        )
+        # Stored vectors may come from a machine on which fast reading is another thing than here.
+        passport = replace(encoding.passport, precision=self.precision)
+        return with_cosine_errors(passport, texts, card, self.service)
+
+    def _by_recipe(
+        self, texts: Sequence[str], prompt: str, precision: Precision
+    ) -> list[SentenceVector]:
         return self.service.sentence_vectors(
-            self.card.id, list(texts), prompt=prompt, checksum=self.card.checksum
+            self.card.id,
+            list(texts),
+            prompt=prompt,
+            precision=precision,
+            checksum=self.card.checksum,
         )
 
 
@@ -576,21 +625,23 @@ def index_task(
     service: EncoderService,
     *,
     pooling: str = "mean",
+    precision: Precision = "exact",
     token_seconds: float,
 ) -> Task:
     """A task that returns the `TextIndex` of a corpus in memory."""
     if len(corpus.texts) > MAX_SEARCHED_TEXTS:
         raise CorpusError(say("search.many", n=len(corpus.texts), most=MAX_SEARCHED_TEXTS))
-    reader = _Reader(card, service, pooling)
+    reader = _Reader(card, service, pooling, precision)
 
     def work(report: Report) -> TextIndex:
         vectors = _read_all(corpus.texts, reader, report)
         report("Counting words", _READING)
-        return index_of(corpus.texts, vectors)
+        return index_of(corpus.texts, vectors, reader.fast_passport(corpus.texts))
 
     lengths = (min(len(text) / _N_CHARACTERS, card.max_length) for text in corpus.texts)
     size = sum(2 + length for length in lengths) * token_seconds
-    return Task(("search", corpus.key, card.id, card.checksum, pooling), WORK, work, size=size)
+    key = ("search", corpus.key, card.id, card.checksum, pooling, precision)
+    return Task(key, WORK, work, size=size)
 
 
 def _read_all(texts: Sequence[str], reader: _Reader, report: Report) -> FloatArray:
@@ -612,11 +663,12 @@ def stored_task(
     service: EncoderService,
     *,
     pooling: str = "mean",
+    exact: bool = False,
     token_seconds: float,
 ) -> Task:
     """A task that returns the `TextIndex` of a stored corpus.
 
-    The means of its texts are computed once, and stored with the corpus.
+    The means of its texts are computed once, as precisely as it was indexed, and stored with it.
 
     Args:
         corpus: the corpus.
@@ -624,6 +676,7 @@ def stored_task(
         card: the card of the view's model.
         service: encodes each text once, so preferably without a cache.
         pooling: an option of `pooling_of`.
+        exact: True to read the texts exactly even if the corpus was indexed fast.
         token_seconds: the expected duration of a token.
 
     Raises:
@@ -634,38 +687,48 @@ def stored_task(
     indexing = corpus.about.indexing
     if (indexing.model, indexing.checksum) != (card.id, card.checksum):
         raise CorpusError(say("search.other_model", model=indexing.model))
-    is_mean = pooling == "mean" or _is_mean_alone(card)
+    precision: Precision = "exact" if exact else indexing.precision
+    reader = _Reader(card, service, pooling, precision)
+    is_kept = precision == indexing.precision and (pooling == "mean" or _is_mean_alone(card))
 
     def work(report: Report) -> TextIndex:
         vectors: NDArray[Any]
         texts = [text for text, _ in store.texts(corpus.name)]
-        if is_mean and corpus.has_sentences:
+        if is_kept and corpus.has_sentences:
             vectors = corpus.sentences()
         else:
-            vectors = _read_all(texts, _Reader(card, service, pooling), report)
-            if is_mean:
+            vectors = _read_all(texts, reader, report)
+            if is_kept:
                 vectors = vectors.astype(np.float16)
                 store.keep_sentences(corpus.name, vectors)
         report("Counting words", _READING)
-        return index_of(texts, vectors)
+        return index_of(texts, vectors, reader.fast_passport(texts))
 
-    n_tokens = 0.0 if is_mean and corpus.has_sentences else _N_TOKENS * corpus.n_texts
+    n_tokens = 0.0 if is_kept and corpus.has_sentences else _N_TOKENS * corpus.n_texts
     about = corpus.about
-    key = ("search stored", store.root, about.name, about.digest, about.created, pooling)
+    stored = store.root, about.name, about.digest, about.created
+    key = ("search stored", *stored, pooling, precision)
     return Task(key, WORK, work, size=1 + n_tokens * token_seconds)
 
 
 # --- The script
 
 _MEAN = """\
-def vector(text):
+def vector(text, model):
     batch = tokenizer(text, truncation=True, max_length={max_length}, return_tensors="pt")
     with torch.inference_mode():
-        mean = model(**batch).last_hidden_state[0].mean(dim=0)
+        mean = model(**batch).last_hidden_state[0].float().mean(dim=0)
     return torch.nn.functional.normalize(mean, dim=-1)
 
 
-cosines = (torch.stack([vector(text) for text in texts]) @ vector(query)).numpy()
+cosines = torch.stack([vector(text, {reader}) for text in texts]) @ vector(query, model)
+cosines = cosines.numpy()
+"""
+_BY_RECIPE = """\
+vectors = {reader}.encode(texts{of_texts}, convert_to_tensor=True).float()
+vectors = torch.nn.functional.normalize(vectors, dim=-1)
+cosines = vectors @ model.encode(query{of_query}, normalize_embeddings=True, convert_to_tensor=True)
+cosines = cosines.numpy()
 """
 _WORDS = """\
 pattern = regex.compile(r"{pattern}")
@@ -688,9 +751,19 @@ for i in cosines.argsort()[::-1]:
 
 
 def search_snippet(
-    card: ModelCard, query: str, texts: Sequence[str], *, pooling: str = "mean"
+    card: ModelCard,
+    query: str,
+    texts: Sequence[str],
+    *,
+    pooling: str = "mean",
+    precision: Precision = "exact",
 ) -> str:
-    """A script that leaves `cosines` and `tf_idf` (n,) of texts with a query."""
+    """A script that leaves `cosines` and `tf_idf` (n,) of texts with a query.
+
+    Texts that were read fast have a model of their own in it, `reader`.
+    """
+    is_fast = precision == "fast"
+    reader = "reader" if is_fast else "model"
     counting = "from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer"
     given = [f"query = {literal(query)}", "texts = ["]
     given += [*(f"    {literal(text)}," for text in texts), "]", ""]
@@ -702,14 +775,15 @@ def search_snippet(
             "import unicodedata",
             "",
             "import regex",
+            "import torch",
             "from sentence_transformers import SentenceTransformer",
             counting,
             "",
             *recipe_lines(card),
+            *([recipe_lines(card, precision)[-1].replace("model =", "reader =")] * is_fast),
             "",
             *given,
-            f"vectors = model.encode(texts{of_texts}, normalize_embeddings=True)",
-            f"cosines = vectors @ model.encode(query{of_query}, normalize_embeddings=True)",
+            _BY_RECIPE.format(reader=reader, of_texts=of_texts, of_query=of_query),
             by_words,
         ]
     else:
@@ -722,10 +796,11 @@ def search_snippet(
             "from transformers import AutoModel, AutoTokenizer",
             "",
             *load_lines(card),
+            *([load_lines(card, precision)[-1].replace("model =", "reader =")] * is_fast),
             "",
             *given,
             "",
-            _MEAN.format(max_length=card.max_length),
+            _MEAN.format(max_length=card.max_length, reader=reader),
             by_words,
         ]
     return "\n".join(lines)

@@ -39,7 +39,7 @@ def corpus_of(view: ViewState, service: EncoderService) -> SearchableCorpus:
     """
     name = collection_of(view, PAGE)
     if name not in NOT_STORED:
-        return store().open(name)
+        return store().open(name).read_exactly(service)
     corpus = texts_of(view, name, whole=True)
     if corpus is None:
         raise CorpusError(say("own_file.gone", name=escape(FILE_NAME.of(view))))

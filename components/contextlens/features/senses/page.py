@@ -18,6 +18,7 @@ from contextlens.core.schema import IntArray
 from contextlens.core.words import folded
 from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.corpus.store.stored_corpus import StoredCorpus
 from contextlens.features.senses import controls, groups, own_sentence, separation_curve, word_table
 from contextlens.features.senses.compare import Comparison, other_side
 from contextlens.features.senses.concordance import concordance_rows, lines_at
@@ -203,6 +204,8 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     """
     if OWN.of(view).strip() and model_card(corpus) is None:
         view = OWN.put(view, OWN.default)
+    if isinstance(corpus, StoredCorpus) and corpus.is_read and not _is_model_loaded(corpus):
+        return None
     area = st.empty()  # in every run, else the browser sees the next element as new
     task, senses = reading_task(corpus, view), None
     job = None if task is None else _started(task)

@@ -176,13 +176,13 @@ class Senses:
             yield say("meaning.second_text")
 
     def passport(self, service: EncoderService) -> Passport:
-        """The passport of the word's occurrences; for a stored corpus, that of its indexing.
+        """The passport of the word's occurrences; for a corpus indexed exactly, that of it.
 
         Raises:
             ContextlensError: a live corpus's model cannot be used.
         """
         uses, corpus = self.uses, self.corpus
-        if isinstance(corpus, StoredCorpus):
+        if isinstance(corpus, StoredCorpus) and not corpus.is_read:
             passport = _indexing_passport(corpus)
         else:
             text, layer = uses.texts[0], corpus.layers[0]

@@ -10,10 +10,12 @@ import streamlit as st
 
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
+from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
 from contextlens.ui.corpora.catalogue import titles
 from contextlens.ui.corpora.controls import (
     COLLECTION,
+    EXACT,
     FILE,
     FILE_NAME,
     LABEL,
@@ -93,6 +95,23 @@ def problem_note(
 def panel(view: ViewState, page: str, corpus: Corpus | None) -> None:
     """Draw the panel that adds texts, if the visitor opened it or the view's file is missing."""
     OwnFile(page).panel(view, corpus)
+
+
+def precision_note(view: ViewState, passport: Passport) -> None:
+    """Say that texts were read fast, and what that costs; draw the switch to exact reading.
+
+    Args:
+        view: the current view.
+        passport: that of the reading. Nothing is drawn if it is exact without being asked for.
+    """
+    errors = passport.cosine_errors
+    if errors is None and not EXACT.of(view):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="precision"):
+        if errors is not None:
+            n, median, greatest = (errors[name] for name in ("texts", "median", "greatest"))
+            st.caption(say("texts.fast", n=n, median=median, greatest=greatest))
+        inputs.switch(view, EXACT)
 
 
 def collections(view: ViewState, asked: str) -> Mapping[str, str]:

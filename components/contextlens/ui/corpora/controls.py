@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from contextlens.corpus.bundled import ambiguous_corpus, sample_corpus, sentiment_corpus
 from contextlens.corpus.corpus import Corpus
-from contextlens.ui.state.controls import TEXTS, choice, number, text
+from contextlens.ui.state.controls import TEXTS, choice, number, switch, text
 
 READY_TEXTS: Mapping[str, Callable[[], Corpus]] = {
     "ambiguous": sample_corpus,
@@ -29,6 +29,8 @@ WORD = text(TEXTS, "word")
 """Empty for the page's default word."""
 ALL_WORDS = "*"
 """The value of `WORD` for all words at once."""
+EXACT = switch(TEXTS, "exact")
+"""Read a collection exactly, even where `maps.precision` would read it fast."""
 
 POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
 """Maximum numbers of points on Map; the first is the default."""

@@ -57,7 +57,10 @@ def caption(passport: Passport, *, weights: bool = True) -> str:
     """
     versions = ", ".join(f"{name} {version}" for name, version in passport.versions.items())
     revision = passport.revision[:12]
-    exact = f"{passport.precision} float32" if passport.precision == "exact" else "fast, 16 bit"
+    cost = ""
+    if (errors := passport.cosine_errors) is not None:
+        cost = f", cosines off by {errors['median']:.4f} to {errors['greatest']:.4f} in a sample"
+    exact = "exact float32" if passport.precision == "exact" else f"fast, 16 bit{cost}"
     is_file = "file_sha256" in passport.settings  # vectors of a file, which no model made here
     parts = (
         passport.model + (f" ({revision})" if revision else ""),
