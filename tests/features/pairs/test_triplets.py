@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,12 @@ def test_other_titles_of_triplets_are_known_and_can_be_refused(titles: str) -> N
     assert [columns.text1, columns.text2] == titles.split(",")[:2]
     assert negative_column(given, columns) == titles.split(",")[2]
     assert not pairs_from(given, columns, triplets=False).are_triplets
+
+
+def test_three_columns_of_texts_without_titles_are_triplets() -> None:
+    rows = [(f"Where is number {i}?", f"It is here, {i}.", f"A dog ran off {i}.") for i in range(4)]
+    for name, lines in (("a.tsv", map("\t".join, rows)), ("a.jsonl", map(json.dumps, rows))):
+        given = read(name, "\n".join(lines).encode(), max_bytes=10_000)
+        columns = guess_columns(given)
+        assert (columns.text1, columns.text2) == ("column 1", "column 2")
+        assert negative_column(given, columns) == "column 3"
