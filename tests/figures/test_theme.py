@@ -163,6 +163,8 @@ def test_every_axis_bar_and_legend_is_written_large_enough() -> None:
     assert built.data[1].textfont.color == "#ffffff"
     assert built.data[1].colorbar.tickfont.size == 20  # what a figure says itself stays
     assert built.data[1].colorbar.title.font.size == SMALLEST
+    beside = figure([{"type": "bar", "textposition": "outside"}], {}, title="", height=90)
+    assert beside.data[0].textfont.color == INK
     assert "xaxis" not in figure([{"type": "treemap"}], {}, title="", height=90).to_dict()["layout"]
 
 

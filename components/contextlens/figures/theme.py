@@ -261,7 +261,9 @@ def _readable(layout: dict[str, Any]) -> dict[str, Any]:
 
 
 def _readable_trace(trace: dict[str, Any]) -> dict[str, Any]:
-    """Return a trace whose colour bar and labelled cells use the smallest size, too."""
+    """Return a trace whose texts can be read: sizes, and the ink of numbers beside bars."""
+    if trace.get("textposition") == "outside":  # Streamlit's own grey is too light on white
+        trace = {**trace, "textfont": {"color": INK, **trace.get("textfont", {})}}
     if trace.get("type") == "heatmap" and "texttemplate" in trace:  # plotly would shrink it to fit
         trace = {**trace, "textfont": {**_FONT, **trace.get("textfont", {})}}
     if "colorbar" in trace:

@@ -192,6 +192,8 @@ def test_a_model_without_a_head_is_told_and_nothing_is_made_up() -> None:
     assert not app.get("plotly_chart")
     assert not app.dataframe
     assert "CONTEXTLENS_ALLOW_DOWNLOADS=1" in plainly_said(app)
+    shown = [element.value for element in app.main.markdown]
+    assert "**A** I love my pet ――――  \n**B** I love coding in ――――" in shown
     assert said(opened(view_of(model="folder:no-head"))).startswith("no-head cannot fill in")
 
 
@@ -201,6 +203,7 @@ def test_models_with_a_head_are_offered_with_their_sizes(tmp_path: Path) -> None
         labels = [button.label.replace("\\", "") for button in app.button]
         assert "Get distilbert-base-uncased (268 MB)" in labels
         assert "Get bert-base-uncased (441 MB)" in labels
+        assert "bert-base-uncased also says whether B could follow A" in plainly_said(app)
 
 
 def test_where_models_are_restricted_the_operator_is_named(tmp_path: Path) -> None:

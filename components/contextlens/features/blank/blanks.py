@@ -94,6 +94,13 @@ class BlankedSentence:
     places: tuple[int, ...]
     n_left_out: int
 
+    def with_gaps(self, gap: str) -> str:
+        """Return the text with its hidden words replaced by a gap."""
+        text, spans = self.sentence.text, split_words(self.sentence.text)
+        for start, end in (spans[word] for word in reversed(self.hidden)):
+            text = text[:start] + gap + text[end:]
+        return text
+
 
 # --- The words that a visitor chose to hide
 

@@ -21,7 +21,7 @@ from contextlens.content.wording import escape, percent
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.figures.margins import beside
-from contextlens.figures.theme import INK, NEUTRAL, color_of, figure, values
+from contextlens.figures.theme import NEUTRAL, color_of, figure, values
 from contextlens.ui.panel import Panel, Rows
 from contextlens.ui.state.view import ViewState, letter
 
@@ -120,7 +120,6 @@ class NextSentence(Panel):
             "marker": {"color": [color_of(0), color_of(0), NEUTRAL]},
             "text": [percent(float(value)) for value in bars],
             "textposition": "outside",
-            "textfont": {"color": INK},
             "cliponaxis": False,
             "hovertemplate": "%{y}<br>%{x:.4f}<extra></extra>",
         }

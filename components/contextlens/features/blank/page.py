@@ -9,13 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from contextlens.content.language import duration, say
-from contextlens.content.wording import escape
+from contextlens.content.wording import escape, shortened
 from contextlens.core import EncoderService, ModelCard, ModelSpec
 from contextlens.core.errors import ContextlensError
 from contextlens.core.registry import PRESETS
 from contextlens.features.blank import next_sentence, surprise
 from contextlens.features.blank.bars_drawing import bars_drawing
-from contextlens.features.blank.blanks import with_chosen_words
+from contextlens.features.blank.blanks import blanked_sentences, with_chosen_words
 from contextlens.features.blank.controls import (
     AT,
     CANDIDATES,
@@ -39,7 +39,7 @@ from contextlens.ui.models.background import maps
 from contextlens.ui.panel import Panel
 from contextlens.ui.state import session
 from contextlens.ui.state.services import settings, uncached
-from contextlens.ui.state.view import ViewState
+from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import export, inputs, kit
 from contextlens.ui.widgets.layer_bar import layer_bar
 
@@ -48,6 +48,10 @@ _FILE = "fill-in-the-blank"
 _JOB_HEIGHT = 240  # pixels
 _OFFERED = ("distilbert/distilbert-base-uncased", "google-bert/bert-base-uncased")
 """Presets with a head, the smallest first."""
+_NEXT = "google-bert/bert-base-uncased"
+"""The one of them that has a head for the next sentence, too."""
+_GAP = "\N{HORIZONTAL BAR}" * 4
+_MAX_SHOWN = 120  # characters of a sentence with its gaps
 
 
 # --- A model without a head
@@ -67,6 +71,7 @@ def without_head(view: ViewState, card: ModelCard) -> None:
         say("blank.no_head.then"),
         key="reading",
     )
+    _sentences_with_gaps(view)
     specs = {spec.id: spec for spec in PRESETS if spec.id in _OFFERED}
     allowed = {spec.id: spec for spec in map(runtime.service().spec, _OFFERED) if _may_load(spec)}
     request = requested_model.current(view)
@@ -82,6 +87,19 @@ def without_head(view: ViewState, card: ModelCard) -> None:
     kit.next_page()
 
 
+def _sentences_with_gaps(view: ViewState) -> None:
+    """Draw the sentences with the words that are hidden, as no model has answered yet."""
+    service, lines = runtime.service(), []
+    for sentence in blanked_sentences(view, service, service.vocabulary(view.model)):
+        if sentence.hidden:
+            text = sentence.with_gaps(_GAP)
+            start = max(0, text.find(_GAP) - _MAX_SHOWN // 2)
+            shown = "…" * bool(start) + shortened(text[start:], _MAX_SHOWN)
+            name = letter(sentence.index)
+            lines.append(say("blank.no_head.here", letter=name, text=escape(shown)))
+    st.markdown("  \n".join(lines))
+
+
 def _offer(specs: list[ModelSpec]) -> None:
     with st.container(horizontal=True, gap="small"):
         for i, spec in enumerate(specs):
@@ -94,8 +112,10 @@ def _offer(specs: list[ModelSpec]) -> None:
                 label = say("blank.no_head.get", title=escape(spec.title))
                 label = download_requests.with_size(label, spec)
                 download_requests.button(label, key, choose, kind="secondary" if i else "primary")
-    if not all(map(_is_here, specs)):
-        st.caption(say("blank.no_head.once"))
+    last = [] if all(map(_is_here, specs)) else [say("blank.no_head.once")]
+    if any(spec.id == _NEXT for spec in specs):
+        last.append(say("blank.no_head.next", title=_NEXT.rpartition("/")[2]))
+    st.caption(" ".join(last))
 
 
 def _is_here(spec: ModelSpec) -> bool:
