@@ -29,6 +29,7 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task, Visitor
 from contextlens.maps.placing import N_PROCESSES, Placing
 from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_seconds
+from contextlens.maps.prepare import is_compiled
 from contextlens.maps.projection import turned
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
@@ -78,6 +79,7 @@ class Maps:
     ) -> None:
         self._service = service
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
+        self._compiled = compiled
         self._placing = Placing(compiled)
         self._speeds: dict[str, tuple[int, float]] = {}  # calls, and the fewest seconds per token
         self._lock = threading.Lock()
@@ -98,8 +100,9 @@ class Maps:
         self._placing.close()
 
     def warm_up(self) -> None:
-        """Make a process compile its code, so that the first map need not wait."""
-        self._placing.warm_up()
+        """Compile what maps need in a process, unless an earlier one has kept it on disk."""
+        if self._compiled is None or not is_compiled(self._compiled):
+            self._placing.warm_up()
 
     def plan(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Plan:
         """The estimate of what a map will read and how long it takes; made once."""
@@ -197,6 +200,7 @@ class Maps:
         """
 
         def read(report: Report, first: MapResult | None = None) -> PointVectors | None:
+            self._placing.begin()
             try:
                 return read_points(
                     request,
