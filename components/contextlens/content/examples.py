@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence", "Question"]
+__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence", "Question", "ready_texts"]
 
 
 @dataclass(frozen=True)
@@ -191,3 +191,9 @@ SAME_MEANINGS: tuple[tuple[str, ...], ...] = (
     ("The cap sat on the mat.",),
 )
 """Groups of sentences with one meaning each, chosen so that ways to make a vector disagree."""
+
+
+def ready_texts() -> list[str]:
+    """Return every text in here that a model reads."""
+    parts = (part for one in EXAMPLES for part in (*one.sentences, *one.references))
+    return [part.text for part in parts] + [text for group in SAME_MEANINGS for text in group]

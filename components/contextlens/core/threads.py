@@ -1,18 +1,32 @@
-"""Sharing of the processors by several threads that each run a model. Imports no torch."""
+"""The processors, and how threads that each run a model share them. Imports no torch."""
 
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
-__all__ = ["give_way", "limit_threads", "one_blas_thread", "wait_asleep"]
+__all__ = ["give_way", "limit_threads", "one_blas_thread", "processor", "wait_asleep"]
 
 _NICE = 10
 """The niceness of background threads, if the system can tell threads apart."""
+
+
+def processor() -> str:
+    """The processor's name and features."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    features = {
+        line.partition(":")[2] for line in lines if line.startswith(("model name", "flags"))
+    }
+    return " ".join(sorted(features)) or platform.processor()
 
 
 def limit_threads(n_parts: int) -> None:

@@ -31,6 +31,7 @@ from contextlens.jobs import FORGOTTEN_SECONDS, Job, JobKind, Jobs, Report, Task
 from contextlens.maps.placing import N_PROCESSES, Placing
 from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_seconds
 from contextlens.maps.precision import with_cosine_errors
+from contextlens.maps.prepare import is_compiled
 from contextlens.maps.projection import turned
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
@@ -80,6 +81,7 @@ class Maps:
     ) -> None:
         self._service = service
         self._jobs = Jobs(_MAX_BYTES) if jobs is None else jobs
+        self._compiled = compiled
         self._placing = Placing(compiled)
         self._speeds: dict[tuple[str, Precision], tuple[int, float]] = {}
         """Calls, and the fewest seconds per token."""
@@ -101,8 +103,9 @@ class Maps:
         self._placing.close()
 
     def warm_up(self) -> None:
-        """Make a process compile its code, so that the first map need not wait."""
-        self._placing.warm_up()
+        """Compile what maps need in a process, unless an earlier one has kept it on disk."""
+        if self._compiled is None or not is_compiled(self._compiled):
+            self._placing.warm_up()
 
     def plan(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> Plan:
         """The estimate of what a map will read and how long it takes; made once."""
@@ -204,6 +207,7 @@ class Maps:
         """
 
         def read(report: Report, first: MapResult | None = None) -> PointVectors | None:
+            self._placing.begin()
             try:
                 points = read_points(
                     request,

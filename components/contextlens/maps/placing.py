@@ -5,15 +5,20 @@ It does not import streamlit.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from contextlens.core.errors import ContextlensError
 from contextlens.core.schema import FloatArray
 from contextlens.jobs import Processes, Sentences
+from contextlens.jobs.processes import WorkerTask
 from contextlens.maps import prepare
+from contextlens.maps.compiled import umap_functions
 from contextlens.maps.progress import OnProgress
 from contextlens.maps.projection import Map, project
 from contextlens.maps.request import MapSettings
@@ -23,6 +28,7 @@ __all__ = ["N_PROCESSES", "Placing"]
 
 N_PROCESSES = 2
 """Two, so that a small map need not wait for a large one."""
+_POLL_SECONDS = 0.1
 _SENTENCES = Sentences(
     died="The process that draws maps ended unexpectedly, most likely for lack of memory. Nothing "
     "else is lost: draw again, with fewer points.",
@@ -42,6 +48,8 @@ class Placing:
         self._compiled = compiled
         warm = partial(_warm_up, compiled)
         self.processes = Processes(N_PROCESSES, warm=warm, sentences=_SENTENCES)
+        self._starting: threading.Thread | None = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +69,16 @@ class Placing:
     def warm_up(self) -> None:
         """Make a process compile in advance what the first map needs; errors are logged."""
         self.processes.warm_up()
+
+    def begin(self) -> None:
+        """Start a process in the background, once, to be ready when texts have been read."""
+        with self._lock:
+            if self._starting is None:
+                import_all = partial(_compute, self._compiled, _import_all)
+                self._starting = threading.Thread(
+                    target=self._run_quietly, args=(import_all,), daemon=True
+                )
+                self._starting.start()
 
     def project(
         self,
@@ -83,7 +101,14 @@ class Placing:
         """Return what `stability.stability` returns, computed in another process."""
         return self._run(partial(stability, vectors, settings, first=first), on_progress)
 
+    def _run_quietly(self, task: WorkerTask[None]) -> None:
+        with suppress(ContextlensError):  # the first map tells
+            self.processes.run(task, lambda *_: None)
+
     def _run(self, function: Callable[..., _Result], on_progress: OnProgress) -> _Result:
+        while self._starting is not None and self._starting.is_alive():  # not in a second one
+            on_progress("Starting", 0.0)
+            self._starting.join(_POLL_SECONDS)
         return self.processes.run(partial(_compute, self._compiled, function), on_progress)
 
 
@@ -101,6 +126,11 @@ def _compute(
     if compiled is not None:
         _keep_compiled(compiled)
     return function(on_progress=report)
+
+
+def _import_all(on_progress: OnProgress) -> None:
+    with umap_functions(on_progress):
+        from contextlens.maps import kernels  # noqa: F401
 
 
 @cache

@@ -23,7 +23,7 @@ from contextlens.maps.map_quality import ALL_UP_TO
 from contextlens.maps.projection import project
 from contextlens.maps.request import MapSettings
 
-__all__ = ["compiled_folder", "keep_compiled", "main", "warm_up"]
+__all__ = ["compiled_folder", "is_compiled", "keep_compiled", "main", "warm_up"]
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -78,14 +78,23 @@ def keep_compiled(folder: Path) -> None:
             refusal,
         )
         return
-    # numba checks only a function's own file; the code that it calls changes with these versions.
-    keep_in(folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy")))
+    keep_in(_of_versions(folder))
     with umap_functions() as umap:
         from contextlens.maps import kernels
 
         for function in (*vars(umap).values(), *vars(kernels).values()):
             if isinstance(function, umap.numba.core.dispatcher.Dispatcher):
                 _enable(function)
+
+
+def is_compiled(folder: Path) -> bool:
+    """Return True if a folder has code that was compiled for the installed versions."""
+    return any(_of_versions(folder).rglob("*.nbi"))
+
+
+def _of_versions(folder: Path) -> Path:
+    # numba checks only a function's own file; the code that it calls changes with these versions.
+    return folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
 
 
 def _writable(folder: Path) -> bool:

@@ -5,6 +5,9 @@ And what the set-up makes ready is there before the first page.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +22,8 @@ from contextlens.core.settings import Settings
 from contextlens.jobs import Jobs, StoppedError, Visitor, in_words
 from contextlens.ui.models import prepare, tasks
 from contextlens.ui.models.tasks import FETCHES, LOADS
+from tests.support.app_server import ROOT
+from tests.support.pages import app_settings
 
 SECONDS = 300
 ME, YOU = Visitor("me"), Visitor("you")
@@ -163,16 +168,34 @@ def test_too_many_downloads_are_refused_in_a_sentence(jobs: Jobs, steps: Steps) 
     assert jobs.start(tasks.load(BUNDLED_ID, steps), YOU).result(SECONDS)
 
 
+_OPEN = """
+import sys
+from streamlit.testing.v1 import AppTest
+from contextlens.ui.state.services import uncached
+uncached().answer_from_disk()
+for name in sys.argv[1:]:
+    page = AppTest.from_file(f"{name}.py", default_timeout=60).run()
+    assert page.title[0].value and not page.exception and not page.error
+    print(name, len(page.get("plotly_chart")), "torch" in sys.modules)
+"""
+
+
 @pytest.mark.slow
-def test_what_the_bundled_model_gives_is_measured_before_the_first_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_set_up_makes_first_pages_quick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("CONTEXTLENS_DATA_DIR", str(tmp_path))
-    prepare.main()
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        prepare.main()
     kept = {path.name.rpartition("-")[2] for path in (tmp_path / "baselines").iterdir()}
     assert kept == {"2.npz", "ruler.npz", "python.npz"}
     said = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in said] == ["Compiling", "Measuring"]
+    assert [line.split()[0] for line in said] == ["Compiling", "Measuring", "Opening"]
+    pages = [str(ROOT / "pages" / name) for name in ("meaning", "tokens", "layers")]
+    environment = {**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", _OPEN, *pages]
+    opened = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    shown = [line.rpartition("/")[2] for line in opened.stdout.splitlines()]
+    assert shown == ["meaning 2 False", "tokens 0 False", "layers 2 False"]
 
 
 def test_settings_that_cannot_be_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

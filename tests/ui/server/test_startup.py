@@ -14,7 +14,7 @@ from contextlens.core import BUNDLED_ID
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index_key
 from contextlens.jobs import Processes
-from contextlens.maps import placing
+from contextlens.maps import engine, placing
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.server import startup
@@ -30,6 +30,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     data = str(tmp_path_factory.mktemp("startup"))
     with app_settings(DATA_DIR=data, ALLOW_DOWNLOADS="0"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(placing, "Processes", Processes)  # a fresh server has none that runs
+        patch.setattr(engine, "is_compiled", lambda _: True)
         runtime.service().load(BUNDLED_ID)
         startup._prepare()
         yield
@@ -41,9 +42,16 @@ def test_the_libraries_are_left_out_of_garbage_collection(prepared: None) -> Non
     assert len(gc.get_objects()) < gc.get_freeze_count()
 
 
-def test_the_map_process_is_ready(prepared: None) -> None:
-    running = [worker.is_alive for worker in maps()._placing.processes._all]
-    assert sorted(running) == [False, True]
+def test_no_map_process_runs_before_a_map_is_asked_for(
+    prepared: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def running() -> list[bool]:
+        return sorted(worker.is_alive for worker in maps()._placing.processes._all)
+
+    assert running() == [False, False]
+    monkeypatch.setattr(engine, "is_compiled", lambda _: False)  # nothing was set up
+    maps().warm_up()
+    assert running() == [False, True]
 
 
 def unfinished(n_texts: int) -> str:

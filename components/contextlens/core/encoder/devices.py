@@ -7,7 +7,6 @@ import json
 import math
 import mmap
 import os
-import platform
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ from torch.nn import functional
 from contextlens.core.errors import SettingsError
 from contextlens.core.memory import free_memory
 from contextlens.core.schema import FastPrecision, FloatArray
+from contextlens.core.threads import processor
 
 __all__ = [
     "CARD_TOKENS",
@@ -191,18 +191,7 @@ def fast_precision(folder: Path) -> FastPrecision:
 def machine() -> str:
     """The facts that determine the measurement: the processor and the library that computes."""
     capability = torch.backends.cpu.get_cpu_capability()
-    return f"{_processor()}, {os.cpu_count()} cores, {capability}, torch {torch.__version__}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    features = {
-        line.partition(":")[2] for line in lines if line.startswith(("model name", "flags"))
-    }
-    return " ".join(sorted(features)) or platform.processor()
+    return f"{processor()}, {os.cpu_count()} cores, {capability}, torch {torch.__version__}"
 
 
 def _read(path: Path) -> float | None:

@@ -1,17 +1,30 @@
 """Slow one-time work, done at set-up: `python -m contextlens.ui.models.prepare`.
 
-It compiles code for maps, and measures random and labelled pairs of words in the bundled model. If
-any of this is missing, the app does it in the background.
+It compiles code for maps, measures random and labelled pairs of words in the bundled model, and
+opens the first pages, whose answers are then on disk for the next start. If any of this is missing,
+the app does it in the background.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
+from dataclasses import replace
 
-from contextlens.core import BUNDLED_ID, Settings, open_service
+from streamlit.testing.v1 import AppTest
+
+from contextlens.core import BUNDLED_ID
 from contextlens.core.errors import ContextlensError
 from contextlens.maps import prepare
+from contextlens.ui.app_files import app_folder
 from contextlens.ui.models import tasks
+from contextlens.ui.state.address import encode
+from contextlens.ui.state.services import service, settings
+from contextlens.ui.state.view import DEFAULT
+
+_PAGES = ("home", "meaning", "tokens", "layers", "attention", "why")
+_N_RUNS = 2  # some of what a page shows comes from jobs, which are over in its next run
+_SECONDS = 60.0
 
 
 def main() -> None:
@@ -19,11 +32,23 @@ def main() -> None:
     prepare.main()
     print("Measuring what the bundled model gives to pairs of words.", flush=True)
     try:
-        settings = Settings.from_env()
-        service = open_service(settings)
-        tasks.keep_measures(service.load(BUNDLED_ID), service, settings.data_dir)
+        card = service().load(BUNDLED_ID, progress=lambda _: None)
+        tasks.keep_measures(card, service(), settings().data_dir)
     except ContextlensError as exc:
         sys.exit(str(exc))
+    print("Opening the first pages.", flush=True)
+    open_pages()
+
+
+def open_pages() -> None:
+    """Run the pages with the first example, so that the service keeps what they ask for."""
+    missing = "streamlit.runtime.scriptrunner_utils.script_run_context"
+    logging.getLogger(missing).setLevel(logging.ERROR)  # it warns that there is no browser
+    for name in _PAGES:
+        page = AppTest.from_file(app_folder() / "pages" / f"{name}.py", default_timeout=_SECONDS)
+        page.query_params["s"] = encode(replace(DEFAULT, model=BUNDLED_ID))
+        for _ in range(_N_RUNS):
+            page.run()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import Event
 from time import perf_counter
 from typing import Literal
 
@@ -27,6 +28,8 @@ class _Run:
     outcome: Outcome = "ok"
 
 
+FIRST_IS_OVER = Event()
+"""Set when a page has run in this process."""
 _current: ContextVar[_Run | None] = ContextVar("contextlens_run", default=None)
 
 
@@ -46,6 +49,7 @@ def counted(page: Page) -> Iterator[None]:
         raise
     finally:
         _current.reset(token)
+        FIRST_IS_OVER.set()
         meters.PAGE_SECONDS.labels(run.page).observe(perf_counter() - begun)
         meters.PAGE_RUNS.labels(run.page, run.outcome).inc()
 

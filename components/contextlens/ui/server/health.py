@@ -20,11 +20,12 @@ from streamlit.url_util import make_url_path
 
 from contextlens.core import meters
 from contextlens.core.errors import ContextlensError
+from contextlens.core.ready_answers import ReadyService
 from contextlens.jobs import JobKind, Task
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs
 from contextlens.ui.state import session
-from contextlens.ui.state.services import settings
+from contextlens.ui.state.services import settings, uncached
 
 _SECONDS = 2.0  # for all checks together
 _KEPT_SECONDS = 1.0  # so that frequent requests cause no work
@@ -174,7 +175,10 @@ def _metrics(request: Request) -> Response:
 
 
 def _has_model() -> bool:
-    return runtime.is_loaded(session.default().model)
+    """Return True if the first model is in memory; pages may come from disk before."""
+    service = uncached()
+    is_coming = isinstance(service, ReadyService) and service.has_answers
+    return not is_coming and runtime.is_loaded(session.default().model)
 
 
 def _can_write() -> bool:

@@ -1,7 +1,7 @@
 """Start and end of a process: work that runs once, in the background.
 
-It loads the first model, compiles code for maps, then resumes indexing that an earlier server left
-unfinished.
+It loads the first model, compiles code for maps unless the set-up did, then resumes indexing that
+an earlier server left unfinished.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import threading
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -20,15 +21,18 @@ import streamlit as st
 from contextlens.core import Settings
 from contextlens.core.caller import set_default_caller
 from contextlens.core.errors import ContextlensError, SettingsError
+from contextlens.core.ready_answers import ReadyService
 from contextlens.corpus.store import indexing
-from contextlens.jobs import Visitor
+from contextlens.jobs import Job, Visitor
 from contextlens.ui.corpora import catalogue
 from contextlens.ui.files import downloads
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.page import runs
 from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.server import logs, metrics
 from contextlens.ui.state import session
+from contextlens.ui.state.services import uncached
 
 _OFTEN = 0.2
 """Seconds between two `gc.freeze` calls while the first model loads."""
@@ -39,6 +43,8 @@ _LIBRARIES = (
     "sklearn.model_selection",
 )
 """Libraries for the measures of senses, which take half a second to import."""
+_FIRST_PAGE_SECONDS = 4.0  # in which the first visitor's page, usually opened at once, has run
+_DRAWN_SECONDS = 1.5  # in which the browser gets what it draws the page with
 _SERVER = Visitor("this server")
 _END_SECONDS = 5.0  # in all, for batches of texts that are being read or stored
 
@@ -58,19 +64,22 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     metrics.begin()
     downloads.begin()
     set_default_caller(session.caller)
+    service = uncached()
+    if isinstance(service, ReadyService):
+        service.answer_from_disk()
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
     await asyncio.to_thread(_end)
 
 
 def _prepare() -> None:
+    for page in PAGES:
+        import_module(f"contextlens.features.{page.name}.page")
     try:
-        loading = runtime.start_loading(session.default().model, _SERVER)
+        loading = _loading()
     except ContextlensError as exc:  # every page reports it too
         _log.error("The first model is not loaded: %s", exc)
         return
-    for page in PAGES:
-        import_module(f"contextlens.features.{page.name}.page")
     # Streamlit collects garbage after every run of a script. Without freezing the libraries' half a
     # million objects, which never become garbage, that takes 0.4 s in which nothing else runs.
     while not loading.wait(_OFTEN):
@@ -81,6 +90,15 @@ def _prepare() -> None:
     warm_up()
     gc.freeze()
     _go_on()
+
+
+def _loading() -> Job:
+    """Return the load of the first model; it leaves the interpreter to a first page from disk."""
+    service = uncached()
+    is_quick = isinstance(service, ReadyService) and service.has_answers
+    if is_quick and runs.FIRST_IS_OVER.wait(_FIRST_PAGE_SECONDS):
+        time.sleep(_DRAWN_SECONDS)
+    return runtime.start_loading(session.default().model, _SERVER)
 
 
 def warm_up() -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from contextlens.core import EncoderService, Settings, open_service
+from contextlens.content.examples import ready_texts
+from contextlens.core import EncoderService, Settings
 from contextlens.core.errors import SettingsError
+from contextlens.core.ready_answers import open_ready_service
 from contextlens.core.registry import is_open
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 @st.cache_resource(show_spinner=False)
 def service() -> CachedService:
     """Return the only service of this process."""
-    return open_service(offered_only=not is_for_one())
+    return open_ready_service(ready_texts(), offered_only=not is_for_one())
 
 
 def uncached() -> EncoderService:

@@ -1,0 +1,229 @@
+"""What the first model says about the ready examples, kept on disk for the next start.
+
+Importing torch and loading a model takes most of a start. Until that is over, pages get these
+answers, in the format that services send (`remote.wire`). Only texts that ship with the app are
+kept, never a visitor's. Importing this does not import torch.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from contextlens.core.byte_cache import shared_cache
+from contextlens.core.cache import CachedService
+from contextlens.core.calls import Call
+from contextlens.core.errors import ContextlensError, RequestError
+from contextlens.core.files import checksum_of
+from contextlens.core.registry import list_models, locate
+from contextlens.core.remote.wire import pack_answer, unpack_answer
+from contextlens.core.schema import Block, ModelCard, ModelSpec, SwitchOff, Tokens
+from contextlens.core.service import LocalService, open_service
+from contextlens.core.settings import Settings
+from contextlens.core.threads import processor
+
+__all__ = ["ReadyService", "open_ready_service"]
+
+_FACTS = frozenset({"load_tokenizer", "vocabulary", "cut_rules", "parameters", "matrix"})
+_OF_TEXTS = frozenset({"tokenize", "encode", "normalize", "embedding_parts", "intervene"})
+_TEXTS = ("text", "texts", "pair", "pairs", "baseline")
+"""The arguments that hold texts."""
+_MAX_BYTES = 64_000_000  # of all answers
+_MAX_ANSWER_BYTES = 4_000_000
+_N_FOLDERS = 4  # of other models and earlier versions
+_LIBRARIES = ("contextlens", "torch", "transformers", "tokenizers", "numpy")
+
+
+def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> CachedService:
+    """Return what `open_service` does; a service in this process keeps answers about the texts.
+
+    Raises:
+        SettingsError: an environment variable has a value that is not allowed.
+    """
+    settings = Settings.from_env()
+    if settings.service_url is not None:
+        return open_service(offered_only=offered_only)
+    return CachedService(ReadyService(settings, texts, offered_only=offered_only), shared_cache())
+
+
+class ReadyService(LocalService):
+    """A `LocalService` that keeps answers about ready texts, for a server that starts.
+
+    From `answer_from_disk` until its first model is loaded, that model counts as loaded if its card
+    is kept, and a call whose answer is not kept waits for the model.
+
+    Args:
+        settings: as for `LocalService`; the answers are in the data folder.
+        texts: the texts that ship with the app.
+        offered_only: as for `LocalService`.
+    """
+
+    def __init__(
+        self, settings: Settings, texts: Iterable[str], *, offered_only: bool = False
+    ) -> None:
+        super().__init__(settings, offered_only=offered_only)
+        self._texts = "\n".join(texts)
+        self._ids: set[int] = set()  # of tokens in these texts
+        self._read: dict[Path, Any] = {}
+        self._is_starting = False
+        self._model = list_models(settings)[0]
+
+    def answer_from_disk(self) -> None:
+        """Give kept answers until the first model has been loaded, or could not be."""
+        self._is_starting = True
+
+    @property
+    def has_answers(self) -> bool:
+        """True if pages are shown before the model is in memory."""
+        return self._is_starting and self._card is not None
+
+    def _answer(self, call: Call) -> Any:
+        if call.method.quick:
+            answer = super()._answer(call)
+            return self._with_presence(answer) if self.has_answers else answer
+        name, arguments = call.method.name, call.arguments
+        if arguments.get("model") != self._model.id or self._folder is None:
+            return super()._answer(call)
+        if name == "load":
+            if self.has_answers and arguments["progress"] is None:  # a page, which wants the card
+                return self._card
+            return self._load(call)
+        call = call.repeatable()
+        if not self._is_ready(call):
+            return super()._answer(call)
+        answer = self._kept(call) if self.has_answers else None
+        if answer is None:
+            answer = super()._answer(call)
+            self._keep(call, answer)
+        answers = answer if isinstance(answer, list) else ()
+        self._ids.update(i for one in answers if isinstance(one, Tokens) for i in one.token_ids)
+        return answer
+
+    def _with_presence(self, answer: Any) -> Any:
+        if isinstance(answer, ModelSpec):
+            return replace(answer, loaded=answer.loaded or answer.id == self._model.id)
+        return tuple(map(self._with_presence, answer))
+
+    def _load(self, call: Call) -> ModelCard:
+        try:
+            card: ModelCard = super()._answer(call)
+        finally:
+            self._is_starting = False
+            self._read.clear()
+        self._write(self._card_path, card)
+        return card
+
+    def _is_ready(self, call: Call) -> bool:
+        """True if a call concerns ready texts alone, or none."""
+        name, arguments = call.method.name, call.arguments
+        if name == "word_rows":
+            return self._ids.issuperset(map(int, arguments["token_ids"]))
+        if name not in _OF_TEXTS:
+            return name in _FACTS
+        texts = _strings(arguments.get(argument) for argument in _TEXTS)
+        changes = (one for row in arguments.get("interventions", ()) for one in row)
+        return all(text in self._texts for text in texts) and all(
+            isinstance(one, Block | SwitchOff) for one in changes
+        )
+
+    # --- The files
+
+    @cached_property
+    def _folder(self) -> Path | None:
+        """The folder of the answers that hold for this model, these versions and this machine."""
+        if self._model.source == "hub":  # to find its files may need the network
+            return None
+        with suppress(ContextlensError, OSError):
+            files = locate(self._model.id, self._settings).folder
+            versions = [sys.version, *map(version, _LIBRARIES)]
+            machine = [processor(), str(os.cpu_count()), self._settings.device]
+            contents = [*_checksums(files, "*"), *_checksums(Path(__file__).parent, "*.py")]
+            facts = [self._model.id, *versions, *machine, *contents]
+            return self._settings.data_dir / "answers" / _digest(facts)
+        return None
+
+    @cached_property
+    def _card(self) -> ModelCard | None:
+        card: ModelCard | None = None if self._folder is None else _read("load", self._card_path)
+        return card
+
+    @property
+    def _card_path(self) -> Path:
+        return (self._folder or Path()) / "card"
+
+    def _paths(self, call: Call) -> list[Path]:
+        """The file of each text's answer, or that of the only one."""
+        keys = call.keys(call.checksum, call.columns())  # with a wrong checksum, none is kept
+        return [(self._folder or Path()) / _digest([call.method.name, repr(key)]) for key in keys]
+
+    def _kept(self, call: Call) -> Any | None:
+        """The answer on disk, or None."""
+        paths = self._paths(call)
+        for path in paths:
+            if path not in self._read:
+                self._read[path] = _read(call.method.name, path)
+        answers = [self._read[path] for path in paths]
+        if any(answer is None for answer in answers):
+            return None
+        return answers[0] if call.columns() is None else [one for (one,) in answers]
+
+    def _keep(self, call: Call, answer: Any) -> None:
+        answers = [answer] if call.columns() is None else [[one] for one in answer]
+        for path, one in zip(self._paths(call), answers, strict=True):
+            if not path.exists():
+                self._write(path, one)
+
+    def _write(self, path: Path, answer: Any) -> None:
+        """Write an answer; if that fails, the next start computes it again."""
+        with suppress(OSError, RequestError):
+            folder = path.parent
+            if not folder.is_dir():
+                _make_room_beside(folder)
+            body = pack_answer(answer)
+            room = _MAX_BYTES - sum(file.stat().st_size for file in folder.iterdir())
+            if len(body) <= min(room, _MAX_ANSWER_BYTES):
+                temporary = path.with_suffix(f".{os.getpid()}-{threading.get_native_id()}")
+                temporary.write_bytes(body)
+                temporary.replace(path)
+
+
+def _read(method: str, path: Path) -> Any | None:
+    with suppress(OSError, RequestError):
+        return unpack_answer(method, path.read_bytes())
+    return None
+
+
+def _make_room_beside(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    others = sorted(folder.parent.iterdir(), key=lambda other: other.stat().st_mtime)
+    for other in others[:-_N_FOLDERS]:
+        shutil.rmtree(other, ignore_errors=True)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """The texts in a value, however nested."""
+    if isinstance(value, str):
+        yield value
+    elif value is not None:
+        for one in value:
+            yield from _strings(one)
+
+
+def _checksums(folder: Path, pattern: str) -> Iterator[str]:
+    for path in sorted(filter(Path.is_file, folder.rglob(pattern))):
+        yield path.relative_to(folder).as_posix()
+        yield checksum_of([path])
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return sha256("\n".join(parts).encode()).hexdigest()[:40]

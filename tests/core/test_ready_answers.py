@@ -1,0 +1,182 @@
+"""Answers kept on disk: the computed ones, of texts that ship alone, for these files alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from contextlens.core import BUNDLED_ID, Settings, ready_answers
+from contextlens.core.errors import ModelError
+from contextlens.core.ready_answers import ReadyService
+from contextlens.core.schema import Block, Tokens
+from contextlens.core.service import LocalService
+from tests.support import tiny_models
+
+READY = ["I love my pet python", "programming"]
+OWN = "My own secret sentence"
+TINY = "folder:tiny"
+
+
+def service_of(data: Path, models: Path | None = None) -> ReadyService:
+    """The service of a server that starts."""
+    first = (TINY,) if models else ()
+    service = ReadyService(Settings(data_dir=data, model_folder=models, models=first), READY)
+    service.answer_from_disk()
+    return service
+
+
+def loaded(service: ReadyService, model: str = BUNDLED_ID) -> ReadyService:
+    service.load(model, progress=lambda _: None)
+    return service
+
+
+def asked(service: LocalService, model: str = BUNDLED_ID) -> list[Any]:
+    """What a first page asks."""
+    encodings = service.encode(model, READY, attentions=True)
+    ids = encodings[0].token_ids
+    return [
+        service.load(model),
+        encodings,
+        service.tokenize(model, ["pet python"]),
+        service.intervene(model, READY[:1], [[Block(token=2)]]),
+        service.word_rows(model, ids),
+        service.vocabulary(model).pieces,
+    ]
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Equal to the last bit."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, list):
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif isinstance(one, Tokens):
+        for field in fields(one):
+            assert_same(getattr(one, field.name), getattr(other, field.name))
+    else:
+        assert one == other
+
+
+def files_in(data: Path) -> set[Path]:
+    return {path for path in (data / "answers").rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the answers of an earlier start."""
+    data = tmp_path_factory.mktemp("data")
+    asked(loaded(service_of(data)))
+    return data
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A folder of models with one, whose answers are kept in `data` beside it."""
+    tiny_models.build("bert", tmp_path / "models" / "tiny")
+    asked(loaded(service_of(tmp_path / "data", tmp_path / "models"), TINY), TINY)
+    return tmp_path
+
+
+def is_quick(folder: Path) -> bool:
+    """True if the tiny model's answers on disk are believed."""
+    return service_of(folder / "data", folder / "models").spec(TINY).loaded
+
+
+def test_kept_answers_are_the_computed_ones_and_need_no_model(kept: Path) -> None:
+    service = service_of(kept)
+    assert service.spec(BUNDLED_ID).loaded
+    assert service.models()[0].loaded
+    answers = asked(service)
+    assert service.model_sizes() == {}
+    assert_same(asked(LocalService(Settings(data_dir=kept))), answers)
+
+
+def test_what_is_not_kept_waits_for_the_model(kept: Path) -> None:
+    service = service_of(kept)
+    (own,) = service.encode(BUNDLED_ID, [OWN])
+    assert own.text == OWN
+    assert BUNDLED_ID in service.model_sizes()
+
+
+def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
+    service = loaded(service_of(tmp_path))
+    asked(service)
+    before = files_in(tmp_path)
+    (own,) = service.encode(BUNDLED_ID, [OWN])
+    service.encode(BUNDLED_ID, READY[:1], pairs=[OWN])
+    service.tokenize(BUNDLED_ID, [OWN])
+    service.normalize(BUNDLED_ID, [OWN])
+    service.word_rows(BUNDLED_ID, own.token_ids)
+    service.intervene(BUNDLED_ID, READY[:1], [[]], baseline=[OWN])
+    assert files_in(tmp_path) == before
+
+
+def changed_weights(folder: Path, _: pytest.MonkeyPatch) -> None:
+    tiny_models.build("bert", folder / "models" / "tiny", seed=1)
+
+
+def changed_tokenizer(folder: Path, _: pytest.MonkeyPatch) -> None:
+    path = folder / "models" / "tiny" / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model_max_length": 17}))
+
+
+def another_version(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ready_answers, "version", lambda name: f"{name} of tomorrow")
+
+
+def another_machine(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ready_answers, "processor", lambda: "another")
+
+
+@pytest.mark.parametrize(
+    "change", [changed_weights, changed_tokenizer, another_version, another_machine]
+)
+def test_answers_of_other_files_versions_and_machines_are_not_believed(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
+    assert is_quick(tiny)
+    change(tiny, monkeypatch)
+    assert not is_quick(tiny)
+    asked(loaded(service_of(tiny / "data", tiny / "models"), TINY), TINY)
+    assert is_quick(tiny)
+
+
+def test_a_damaged_answer_is_computed(tiny: Path) -> None:
+    for path in files_in(tiny / "data"):
+        if path.name != "card":
+            path.write_bytes(path.read_bytes()[:-3])
+    service = service_of(tiny / "data", tiny / "models")
+    plain = LocalService(Settings(data_dir=tiny / "data", model_folder=tiny / "models"))
+    assert_same(asked(plain, TINY), asked(service, TINY))
+
+
+def test_a_model_that_cannot_be_loaded_is_not_said_to_be(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ModelError("There is no memory.")
+
+    service = service_of(tiny / "data", tiny / "models")
+    monkeypatch.setattr(service._store, "model", fail)
+    assert service.spec(TINY).loaded
+    with pytest.raises(ModelError):
+        loaded(service, TINY)
+    assert not service.spec(TINY).loaded
+    with pytest.raises(ModelError):
+        service.load(TINY)
+
+
+def test_the_folder_is_bounded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = loaded(service_of(tiny / "data", tiny / "models"), TINY)
+    held = sum(path.stat().st_size for path in files_in(tiny / "data"))
+    monkeypatch.setattr(ready_answers, "_MAX_BYTES", held + 1)
+    service.encode(TINY, READY, layers=[1])
+    assert sum(path.stat().st_size for path in files_in(tiny / "data")) <= held + 1
