@@ -30,7 +30,7 @@ WORD = text(TEXTS, "word")
 ALL_WORDS = "*"
 """The value of `WORD` for all words at once."""
 
-POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
+POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 """Maximum numbers of points on Map; the first is the default."""
 
 # A visitor's file
