@@ -192,3 +192,29 @@ def test_bad_requests_are_refused() -> None:
         neighbors_of(blobs(5), 5, 1, "cosine")
     with pytest.raises(RequestError, match="'manhattan' is not a metric"):
         nearest(VectorSpace.of(blobs(5), "manhattan"), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow  # compiling the descent takes half a minute
+@by_metric
+def test_neighbors_of_very_many_points_are_nearly_all_true(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = blobs(3000)
+    vectors[:40] = vectors[40:80]  # equal pairs
+    space = VectorSpace.of(vectors, metric)
+    exact = nearest(space, 15)
+    monkeypatch.setattr(module, "EXACT_UP_TO", 2999)
+    found, again = nearest(space, 15), nearest(space, 15)
+    np.testing.assert_array_equal(found.indices, again.indices)
+    true = np.mean(
+        [np.isin(*pair).mean() for pair in zip(found.indices, exact.indices, strict=True)]
+    )
+    assert found.recall == pytest.approx(true, abs=0.01)
+    assert true > 0.97
+    rows = np.repeat(np.arange(3000), 15)
+    measured = space.distances(rows, found.indices.ravel()).reshape(3000, 15)
+    np.testing.assert_array_equal(found.distances, measured)
+    assert (np.diff(found.distances, axis=1) >= 0).all()
+    assert (found.indices != np.arange(3000)[:, None]).all()
+    assert (found.distances[:80, 0] < 1e-6).all()
+    assert exact.recall is None

@@ -286,7 +286,7 @@ _REFUSALS: Mapping[tuple[str, ...], tuple[str, str]] = {
 REFUSED_FORMATS = {ending: why for endings, why in _REFUSALS.items() for ending in endings}
 """Why files of other extensions are refused, and the way out."""
 
-MAX_TEXTS = 50_000
+MAX_TEXTS = 200_000
 _MAX_LENGTH = 20_000  # characters of a sentence: forty times what a model reads
 _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values

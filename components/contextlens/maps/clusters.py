@@ -5,8 +5,9 @@ Clusters are found on the map, not in the model's space, because they name what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,9 +116,12 @@ def cluster_labels(
     all_labels = [
         ClusterLabel(
             cluster=number,
-            words=_characteristic(labels == number, ranked[number], documents_with, n_terms)[
-                :n_words
-            ],
+            words=tuple(
+                islice(
+                    _characteristic(labels == number, ranked[number], documents_with, n_terms),
+                    n_words,
+                )
+            ),
             place=tuple(float(v) for v in np.median(places[labels == number], axis=0)),
             n_points=int((labels == number).sum()),
         )
@@ -131,20 +135,18 @@ def _characteristic(
     words: Sequence[str],
     documents_with: Callable[[str], NDArray[np.bool_]],
     n_terms: int,
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     """The words that are frequent in a cluster's documents and clearly rarer in all others."""
     from scipy.stats import hypergeom
 
     n, n_inside = len(inside), int(inside.sum())
-    kept = []
     for word in words:
         has_word = documents_with(word)
         total, within = int(has_word.sum()), int(has_word[inside].sum())
         share, outside = within / n_inside, (total - within) / max(1, n - n_inside)
-        chance = hypergeom.sf(within - 1, n, total, n_inside) * n_terms
-        if share >= max(MIN_SHARE, MIN_LIFT * outside) and chance <= RISK:
-            kept.append(word)
-    return tuple(kept)
+        is_frequent = share >= max(MIN_SHARE, MIN_LIFT * outside)
+        if is_frequent and hypergeom.sf(within - 1, n, total, n_inside) * n_terms <= RISK:
+            yield word
 
 
 def _documents_with(points: Points) -> Callable[[str], NDArray[np.bool_]]:
@@ -155,13 +157,12 @@ def _documents_with(points: Points) -> Callable[[str], NDArray[np.bool_]]:
     codes = np.array([ids.setdefault(name.casefold(), len(ids)) for name in names], dtype=np.int64)
 
     def documents_with(word: str) -> NDArray[np.bool_]:
-        has_word = np.zeros(points.n_points, dtype=np.bool_)
+        texts = np.zeros(points.terms.n_texts, dtype=np.bool_)
         column = points.terms.ids.get(word)
         if column is not None:
-            texts = np.zeros(points.terms.n_texts, dtype=np.bool_)
             start, end = columns.indptr[column : column + 2]
             texts[columns.indices[start:end]] = True
-            has_word |= texts[points.sentence]
+        has_word = texts[points.sentence]
         if word in ids:
             has_word |= codes == ids[word]
         return has_word

@@ -77,7 +77,8 @@ def measure(
     Args:
         space: the vectors, at least 4.
         coordinates: (n, 2) or (n, 3), their places on the map.
-        neighbors: the vectors' nearest neighbours, if they are known.
+        neighbors: the vectors' nearest neighbours, if they are known; approximate ones are not
+            used.
         k: the number of compared neighbours; reduced to less than half the points.
         sample: the number of measured points if there are more than `ALL_UP_TO`; None for all.
         seed: seeds the sample.
@@ -101,8 +102,9 @@ def measure(
         half_squares = np.zeros_like(half_squares)
     size = max(1, _BLOCK_BYTES // (np.dtype(kind).itemsize * n))
     blocks = [points[begin : begin + size] for begin in range(0, len(points), size)]
-    known = neighbors is not None and neighbors.k >= k
-    true = neighbors.indices[:, :k] if known and neighbors else None
+    true = None
+    if neighbors is not None and neighbors.recall is None and neighbors.k >= k:
+        true = neighbors.indices[:, :k]
     rounding = _ROUNDING[kind]
     in_full = np.array([rounding * max(1.0, 2 * float(half_squares.max())), 0.0], kind)
     on_map = np.array([0.0, rounding], kind)

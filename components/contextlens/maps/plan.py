@@ -14,6 +14,7 @@ from contextlens.core.schema import IntArray, Precision
 from contextlens.core.words import split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.maps.map_quality import ALL_UP_TO, N_SAMPLE
+from contextlens.maps.neighbors import EXACT_UP_TO
 from contextlens.maps.precision import reading_precision, usual_token_seconds
 from contextlens.maps.progress import ARRANGING, AXES, FINDING, LINKING, MEASURING
 from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
@@ -35,6 +36,7 @@ __all__ = [
 
 # Seconds of single operations, unless a comment says otherwise.
 _PRODUCT, _SELECTION, _CANDIDATE = 1.8e-11, 6e-10, 1e-9
+_DESCENT, _COMPILING = 3e-7, 10.0  # for each dimension; once a process
 _AXIS, _LINK = 3e-11, 5e-7
 _ROUND, _FORCE, _PUSH = 1e-4, 2.1e-9, 3e-4
 _SETTLED = 0.25  # the share of t-SNE's rounds from a settled layout
@@ -77,9 +79,9 @@ def stage_seconds(
     k = settings.n_neighbors
     n_found = {"umap": k, "tsne": 3 * k, "pca": 1}[method]
     n_measured = n if n <= ALL_UP_TO else N_SAMPLE
+    all_pairs = (_PRODUCT / 2 * d + _SELECTION) * n * n
     seconds = {
-        FINDING: _PRODUCT / 2 * n * n * d
-        + _SELECTION * n * n
+        FINDING: (all_pairs if n <= EXACT_UP_TO else _COMPILING + _DESCENT * n * d)
         + _CANDIDATE * n * (n_found + 15) * d,
         AXES: 0.01 + _AXIS * n * d * d,
     }
@@ -112,7 +114,8 @@ _MAX_GATHERED = 240_000_000
 It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
 """
 _MIN_FIRST, _MAX_FIRST, _FIRST_SECONDS = 500, 2_000, 10.0
-"""Some texts of a large map are read first: as many as take so long, between these two numbers."""
+"""Some texts of a large map are read first: as many as take so long, at least so many points' and
+at most so many texts."""
 _REST_SECONDS = 5.0  # if the others take less, all texts are read together
 
 
@@ -183,7 +186,8 @@ def plan(
     precision: Precision = "exact"
     if request.pooling != GIVEN:
         precision = reading_precision(card, n_texts, exact=request.exact)
-        first = _first(corpus, order[:n_texts], tokens, card)
+        least = ceil(_MIN_FIRST / max(per_text, 1.0))
+        first = _first(corpus, order[:n_texts], tokens, card, least)
     n_able = len(able)
     if request.is_first:
         order, n_able, n_texts, first = order[first], n_texts, len(first), first[:0]
@@ -246,13 +250,13 @@ def _order(request: MapRequest, able: IntArray, most: int, per_text: float) -> t
     return shuffled, max(1, min(n, ceil(most / per_text)))
 
 
-def _first(corpus: Corpus, order: IntArray, tokens: float, card: ModelCard) -> IntArray:
+def _first(corpus: Corpus, order: IntArray, tokens: float, card: ModelCard, least: int) -> IntArray:
     """Return the positions in an order of texts of those that are read first; see `Plan`.
 
-    They are the same on every machine. A text has so many `tokens` on average.
+    They are the same on every machine, at least `least`. A text has so many `tokens` on average.
     """
     seconds = max(tokens, 1.0) * usual_token_seconds(card)
-    n = int(min(_MAX_FIRST, max(_MIN_FIRST, _FIRST_SECONDS / seconds)))
+    n = int(min(_MAX_FIRST, max(least, _FIRST_SECONDS / seconds)))
     if len(order) < 2 * n or (len(order) - n) * seconds < _REST_SECONDS:
         return np.arange(0)
     columns = [[column[i] for i in order] for column in corpus.labels.values()]

@@ -1,6 +1,6 @@
 """The points of a map: one row for each token, word or sentence that has a vector.
 
-Columns, not objects, as a map may have 50,000 points. This module knows no model and no vectors.
+Columns, not objects, as a map may have 200,000 points. This module knows no model and no vectors.
 """
 
 from __future__ import annotations

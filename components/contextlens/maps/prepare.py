@@ -10,6 +10,7 @@ import logging
 import os
 import stat
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,8 @@ def keep_compiled(folder: Path) -> None:
     with umap_functions() as umap:
         from contextlens.maps import kernels
 
-        for function in (*vars(umap).values(), *vars(kernels).values()):
+        functions = [*vars(umap).values(), *vars(kernels).values(), *_descent_functions()]
+        for function in functions:
             if isinstance(function, umap.numba.core.dispatcher.Dispatcher):
                 _enable(function)
 
@@ -94,7 +96,25 @@ def is_compiled(folder: Path) -> bool:
 
 def _of_versions(folder: Path) -> Path:
     # numba checks only a function's own file; the code that it calls changes with these versions.
-    return folder / "-".join(version(name) for name in ("numba", "umap-learn", "numpy"))
+    names = ("numba", "umap-learn", "pynndescent", "numpy")
+    return folder / "-".join(map(version, names))
+
+
+def _descent_functions() -> list[Any]:
+    """Return pynndescent's functions whose code can be kept; compiling them takes half a minute.
+
+    They are given a function of distance. numba knows it again in another process only by its
+    identifier, which is drawn at random unless it is set.
+    """
+    from pynndescent import distances, graph_utils, pynndescent_, rp_trees, utils
+
+    with suppress(AssertionError):  # it is set already
+        distances.squared_euclidean._set_uuid("pynndescent.distances.squared_euclidean")
+    modules = (distances, graph_utils, pynndescent_, rp_trees, utils)
+    functions = {name: value for module in modules for name, value in vars(module).items()}
+    for name in ("nn_descent", "nn_descent_internal"):  # numba cannot keep these two
+        functions.pop(name, None)
+    return list(functions.values())
 
 
 def _writable(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from contextlens.core.schema import FloatArray, Passport
 from contextlens.corpus.corpus import Corpus
+from contextlens.maps.neighbors import N_CHECKED
 from contextlens.maps.plan import SAMPLING_SEED
 from contextlens.maps.points import Points
 from contextlens.maps.projection import Map
@@ -83,15 +84,22 @@ class MapResult:
             "corpus": self.corpus.name,
             "corpus_sha256": self.corpus.digest,
             "sampling_seed": SAMPLING_SEED,
+            **self._search(),
             **({"first_texts": [len(self.points.texts), self.n_able]} if self.is_first else {}),
         }
-        drawn_by = ("umap-learn", "openTSNE", "scikit-learn", "numpy")
+        drawn_by = ["umap-learn", "openTSNE", "scikit-learn", "numpy"]
+        drawn_by += ["pynndescent"] if self._search() else []
         libraries = {name: version(name) for name in drawn_by}
         return replace(
             encoded,
             versions={**encoded.versions, **libraries},
             settings={**encoded.settings, **settings},
         )
+
+    def _search(self) -> dict[str, object]:
+        """The share of the true neighbours that were found, at each layer; nothing if exact."""
+        recalls = [neighbors.recall for neighbors in self.map.neighbors]
+        return {} if None in recalls else {"neighbor_recall": recalls, "n_checked": N_CHECKED}
 
     @cached_property
     def point_ids(self) -> list[tuple[str, int, int, str]]:

@@ -177,5 +177,9 @@ def _best(
     weights: tuple[Any, Any], terms: Sequence[str], allowed: Any, n_words: int
 ) -> tuple[str, ...]:
     """Return one cluster's terms with the largest weights; ties in alphabetical order."""
-    ranked = [(-weight, terms[i]) for i, weight in zip(*weights, strict=True) if allowed[i]]
-    return tuple(term for _, term in sorted(ranked)[:n_words])
+    columns, values = (entries[allowed[weights[0]]] for entries in weights)
+    if len(values) > n_words:
+        is_large = values >= np.partition(values, -n_words)[-n_words]
+        columns, values = columns[is_large], values[is_large]
+    ranked = sorted((-weight, terms[i]) for i, weight in zip(columns, values, strict=True))
+    return tuple(term for _, term in ranked[:n_words])

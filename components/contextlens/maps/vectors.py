@@ -276,7 +276,7 @@ def gather(
     only: Sequence[str] = (),
     special: bool = False,
     labels: Mapping[str, Sequence[str]] | None = None,
-    most: int = 50_000,
+    most: int = 200_000,
 ) -> PointVectors:
     """Return the points of a corpus and their vectors.
 

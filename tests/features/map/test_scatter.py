@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from contextlens.core.errors import RequestError
+from contextlens.features.map import scatter
 from contextlens.features.map.coloring import UNCOLORED, Coloring, coloring, groups
 from contextlens.features.map.frame import map_ranges
 from contextlens.features.map.layer_frames import layers_scatter
@@ -217,3 +218,23 @@ def test_density_is_where_the_points_are_and_moves_with_them(n_layers: int) -> N
         assert z.min() >= 0
         assert z.sum() > 0
     assert map_order(UNCOLORED, n)[0].tolist() == list(range(n))  # clicks find the same points
+
+
+def test_a_crowd_is_sent_as_numbers_without_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 300
+    points, places = points_of(n, n_senses=13), places_of(n)
+    color = coloring(points, "sense")
+    few = map_scatter(points, places, color=color, title="T")
+    monkeypatch.setattr(scatter, "MAX_HOVERED", n - 1)
+    many = map_scatter(points, places, color=color, title="T")
+    assert drawn_at(many, map_order(color, n)) == drawn_at(few, map_order(color, n))
+    for before, after in zip(few.data[:2], many.data[:2], strict=True):
+        assert after.hovertext is None
+        assert after.hoverinfo == "none", "clicks are heard"
+        if isinstance(before.marker.color, str):
+            assert after.marker.color == before.marker.color
+            continue
+        scale = [color for _, color in after.marker.colorscale]
+        assert after.marker.color.dtype == np.uint16
+        assert [scale[code] for code in after.marker.color] == list(before.marker.color)
+    assert any(len(trace.marker.colorscale or ()) == 13 for trace in many.data[:2])

@@ -72,7 +72,8 @@ def test_what_is_said_of_2_000_measured_maps_is_so() -> None:
         drawn = chance.choice((None, lucky, replace(DRAWN, seeds=(0,), disparities=())))
         n_equal = chance.choice((0, 0, n)) if n > 1 else 0
         given = None if chance.random() < 0.1 else quality
-        trust = trust_of(given, drawn, n_points=n, n_equal=n_equal)
+        found = chance.choice((None, 0.993))
+        trust = trust_of(given, drawn, n_points=n, n_equal=n_equal, found=found)
         claims = said_all([trust.claim, *trust.cautions])
         assert trust.claim.key == f"map.trust.{trust.state}"
         if given is None or n < 15:
@@ -130,3 +131,11 @@ def test_where_all_distances_are_equal_nothing_is_said_to_be_near() -> None:
         )
         assert found.state == "flat"
         assert count_equal(nearest(VectorSpace.of(vectors, metric), 5)) == 100
+
+
+def test_an_approximate_search_is_said_with_its_recall() -> None:
+    given = MapQuality(0.98, 0.98, 0.6, 15, 2000)
+    notes = trust_of(given, n_points=200_000, found=0.993).cautions
+    assert any("99%" in str(note) and "approximately" in str(note) for note in notes)
+    exact = trust_of(given, n_points=200_000).cautions
+    assert not any("approximately" in str(note) for note in exact)

@@ -32,7 +32,7 @@ from contextlens.features.map.controls import (
 from contextlens.features.map.find import NearestPoints, nearest_to, search
 from contextlens.features.map.finding import Finding, finding_of
 from contextlens.features.map.frame import Ranges, map_ranges
-from contextlens.features.map.groups import unpack
+from contextlens.features.map.groups import pack, unpack
 from contextlens.features.map.identity import name_of, once
 from contextlens.features.map.scatter import MAX_SVG, MapMarks
 from contextlens.features.map.selection import PointSelection, selection_claims, typical_words
@@ -84,6 +84,29 @@ def with_marks(
     for control, point in marks.items():
         view = control.put(view, control.default if point is None else point)
     return PANEL.put(view, panel) if panel else view
+
+
+def with_first_marks(
+    view: ViewState, first: MapResult, result: MapResult, rows: IntArray
+) -> ViewState:
+    """Return a view whose marks and names on a first map are those of the whole map.
+
+    Args:
+        view: the view.
+        first: the map of the texts that were read first.
+        result: the map of all texts.
+        rows: its points that are on the first map too, in the order of that map.
+    """
+    before, after, n = name_of(first), name_of(result), len(rows)
+    names = [name for name in unpack(before, GROUP_NAMES.of(view)) if name.point < n]
+    if names:
+        moved = [name._replace(point=int(rows[name.point])) for name in names]
+        view = GROUP_NAMES.put(view, pack(after, moved))
+    if MARKS_OF.of(view) != before:
+        return view
+    points = {control: control.of(view) for control in MARKED}
+    marks = {c: int(rows[point]) if 0 <= point < n else None for c, point in points.items()}
+    return with_marks(view, after, marks)
 
 
 # --- A map as a view shows it
@@ -257,7 +280,7 @@ class MapDisplay:
     def true_neighbors(self, point: int) -> list[int]:
         """The nearest points in the full space, nearest first."""
         k = min(N_LISTED_NEIGHBORS, self.points.n_points - 1)
-        if self.neighbors.indices.shape[1] >= k:
+        if self.neighbors.recall is None and self.neighbors.k >= k:
             rows: list[int] = self.neighbors.indices[point, :k].tolist()
             return rows
 

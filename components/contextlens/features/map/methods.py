@@ -16,9 +16,10 @@ vector that you choose. The map gives it a place $y_i$ in 2 or 3 dimensions. Dis
 $1 - \cos(x_i, x_j)$, or Euclidean.
 
 **UMAP** (McInnes, Healy and Melville 2018). Each point is linked to its $k$ nearest (here found
-exactly; the point itself counts as one of them). With $\rho_i$ the distance to the nearest one
-that is not at distance 0, and $\sigma_i$ such that $p_{j|i}$ adds up to $\log_2 k$ over these
-neighbours:
+exactly for up to 50,000 points, and for more by nearest-neighbour descent, Dong, Moses and Li 2011,
+whose recall stands with the map's quality; the point itself counts as one of them). With $\rho_i$
+the distance to the nearest one that is not at distance 0, and $\sigma_i$ such that $p_{j|i}$ adds
+up to $\log_2 k$ over these neighbours:
 
 $$
 p_{j|i} = \exp\left(-\frac{\max(0, \; d(x_i, x_j) - \rho_i)}{\sigma_i}\right) \qquad

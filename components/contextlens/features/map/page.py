@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -22,7 +23,12 @@ from contextlens.core.schema import Passport
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map import controls, finding, groups, methods, trust
 from contextlens.features.map.chart import HEIGHT, notes_of, plays
-from contextlens.features.map.display import MapDisplay, linked_points, map_display
+from contextlens.features.map.display import (
+    MapDisplay,
+    linked_points,
+    map_display,
+    with_first_marks,
+)
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.in_common import in_common
 from contextlens.features.map.methods import layers_claims
@@ -66,6 +72,7 @@ from contextlens.maps.engine import first_request, last_layer, map_key
 from contextlens.maps.plan import Plan
 from contextlens.maps.points import Unit
 from contextlens.maps.request import GIVEN, MapRequest, MapSettings, Method
+from contextlens.maps.result import MapResult
 from contextlens.maps.stability import Stability
 from contextlens.ui.corpora import bar
 from contextlens.ui.corpora.bar import texts_bar
@@ -243,7 +250,39 @@ def first_map(view: ViewState, card: ModelCard, requested: RequestedMap) -> MapD
         place=PLACE,
         layer=view.layer,
     )
+    if latest.result is not None:
+        view = _with_first_marks(view, card, requested, latest.result)
     return _display(view, latest)
+
+
+_MOVED = "map_moved_marks"
+"""The session key for the name of the first map whose marks went on to the whole map."""
+
+
+def _with_first_marks(
+    view: ViewState, card: ModelCard, requested: RequestedMap, result: MapResult
+) -> ViewState:
+    """The view with its marks on the first map moved to the whole one; a selection moves too."""
+    request, corpus = requested.request, requested.corpus
+    if request is None or corpus is None or result.request.points_key != request.points_key:
+        return view
+    first = maps().result(first_request(request, card))
+    if first is None:
+        return view
+    name = name_of(first)
+    planned = maps().plan(request, corpus, card).first
+    rows = np.flatnonzero(np.isin(result.points.sentence, planned))
+    selection = session.kept(SELECTION)
+    if selection is not None and selection.of == name:
+        points = tuple(rows[[i for i in selection.points if i < len(rows)]].tolist())
+        session.keep(SELECTION, PointSelection(name_of(result), CHART, "", points))
+    if session.kept(_MOVED) != name:  # once, or it would undo Back
+        session.keep(_MOVED, name)
+        before = session.current()
+        after = with_first_marks(before, first, result, rows)
+        if after != before:
+            session.write(after)
+    return with_first_marks(view, first, result, rows)
 
 
 def _begin_chosen_file(view: ViewState, card: ModelCard, requested: RequestedMap) -> None:
@@ -653,6 +692,7 @@ def _trust_panel(_: ViewState, display: MapDisplay, __: Yardsticks) -> None:
         stability,
         n_points=display.points.n_points,
         n_equal=trust.count_equal(display.neighbors),
+        found=display.neighbors.recall,
     )
     kit.claims(result.claims(), sure=result.sure(), key="reading_trust")
     if result.rows():

@@ -150,9 +150,12 @@ def _focus_lines(kind: str, positions: FloatArray, marks: MapMarks) -> dict[str,
 MAX_SVG = 2_000
 """Up to this many points are drawn as SVG, which works in every browser and stays sharp. More are
 drawn by WebGL; a browser without it shows a grey box instead of the map."""
+MAX_HOVERED = 50_000
+"""Of more points, the browser gets no text until one is clicked, and colours as numbers; dots are
+faint, so that what is seen first is their density."""
 _FADED = 0.12
 _N_DATES = 4  # on a colour bar
-_OPACITIES = ((2_000, 0.85), (10_000, 0.7), (10**9, 0.6))
+_OPACITIES = ((2_000, 0.85), (10_000, 0.7), (MAX_HOVERED, 0.6), (10**9, 0.25))
 """For each maximum number of points, their opacity."""
 MIN_SOFT, _SOFT_SIZE, _SOFT_OPACITY = 60, 27.0, 0.035
 """From this many points on, a soft disc behind each shows where many lie."""
@@ -171,7 +174,8 @@ def point_traces(
 
     If some points are selected, all others fade; a strength below 1 makes all paler.
     """
-    texts = hover_texts(points, color)
+    is_crowd = points.n_points > MAX_HOVERED
+    texts = [] if is_crowd else hover_texts(points, color)
     size = point_size(points.n_points, positions.shape[1])
     opacity = next(own for most, own in _OPACITIES if points.n_points <= most)
     kind = kind_of(points.n_points, positions.shape[1])
@@ -187,9 +191,13 @@ def point_traces(
             "name": group.name,
             "legendrank": 1001 if group.last else 1000,
             "showlegend": bool(group.name),
-            "hovertext": [texts[i] for i in group.rows],
-            "hovertemplate": "%{hovertext}<extra></extra>",
         }
+        if is_crowd:
+            trace["hoverinfo"] = "none"  # unlike "skip", it leaves clicks
+            trace["marker"] |= {"line": {"width": 0}, **_color_numbers(group)}
+        else:
+            trace["hovertext"] = [texts[i] for i in group.rows]
+            trace["hovertemplate"] = "%{hovertext}<extra></extra>"
         if kind != "scatter3d":
             trace["unselected"] = {"marker": {"opacity": _FADED}}
             if chosen is not None:
@@ -226,6 +234,18 @@ def _marker(group: PointGroup, color: Coloring, *, size: float, opacity: float) 
         bar |= {"tickvals": ticks, "ticktext": [date_of(tick) for tick in ticks]}
     ends = {"cmin": low, "cmax": high, "colorscale": SEQUENTIAL, "colorbar": bar}
     return {**marker, "color": group.numbers, **ends}
+
+
+def _color_numbers(group: PointGroup) -> dict[str, Any]:
+    """The colours of a trace's points as a typed array; nothing if they share one."""
+    if not group.colors:
+        return {}
+    colors, codes = np.unique(np.array(group.colors), return_inverse=True)
+    last = max(1, len(colors) - 1)
+    scale = [[i / last, str(color)] for i, color in enumerate(colors)]
+    scale = scale if len(scale) > 1 else [*scale, [1, scale[0][1]]]
+    ends = {"cmin": 0, "cmax": last, "colorscale": scale, "showscale": False}
+    return {"color": codes.astype(np.uint16), **ends}
 
 
 # --- The figure

@@ -15,7 +15,7 @@ from typing import Literal
 
 from contextlens.content.language import Claim, claim
 from contextlens.maps.map_quality import MapQuality
-from contextlens.maps.neighbors import Neighbors
+from contextlens.maps.neighbors import EXACT_UP_TO, N_CHECKED, Neighbors
 from contextlens.maps.stability import Stability
 from contextlens.ui.panel import Panel, Rows
 
@@ -145,6 +145,7 @@ def trust_of(
     *,
     n_points: int,
     n_equal: int = 0,
+    found: float | None = None,
 ) -> Trust:
     """The verdict on whether a map draws near what is near in the full space.
 
@@ -158,6 +159,7 @@ def trust_of(
         stability: the differences between maps of several seeds, if they were drawn.
         n_points: the number of points on the map.
         n_equal: the number of points at distance 0 from another one.
+        found: the share of the true neighbours that the search found; None if it was exact.
     """
     if quality is None or n_points < FEW or not 0 < quality.k < n_points / 2:
         few = claim("map.trust.few", n=n_points)
@@ -177,6 +179,7 @@ def trust_of(
         *_steady(stability),
         *_weaker(quality, n_points),
         *_measured(quality, n_points),
+        *_found(found),
         *_equal_note(n_equal),
         *_tied(quality),
     )
@@ -228,6 +231,12 @@ def _measured(quality: MapQuality, n: int) -> tuple[Claim, ...]:
     if quality.n_measured < n:
         return (claim("map.trust_sure.sampled", n=quality.n_measured, total=n),)
     return ()
+
+
+def _found(share: float | None) -> tuple[Claim, ...]:
+    if share is None:
+        return ()
+    return (claim("map.trust_sure.approximate", most=EXACT_UP_TO, share=share, n=N_CHECKED),)
 
 
 def _equal_note(n: int) -> tuple[Claim, ...]:

@@ -32,7 +32,7 @@ ALL_WORDS = "*"
 EXACT = switch(TEXTS, "exact")
 """Read a collection exactly, even where `maps.precision` would read it fast."""
 
-POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000)
+POINT_LIMITS = (2_000, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
 """Maximum numbers of points on Map; the first is the default."""
 
 # A visitor's file

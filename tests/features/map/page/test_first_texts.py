@@ -13,7 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from contextlens.core import Encoding
 from contextlens.core.service import LocalService
-from contextlens.features.map.controls import PAGE
+from contextlens.features.map.controls import MARKS_OF, PAGE, PIN_A, POINT
+from contextlens.features.map.display import with_marks
+from contextlens.features.map.identity import name_of
+from contextlens.features.map.selection import PointSelection
+from contextlens.features.map.widgets import CHART, SELECTION
 from contextlens.maps import plan
 from contextlens.maps.engine import Maps
 from contextlens.ui.corpora.controls import COLLECTION, FILE, FILE_NAME, OWN_FILE
@@ -148,3 +152,21 @@ def test_a_chosen_file_is_drawn_without_a_click(
     changed = shown_view(app).with_control(PAGE, "unit", "tokens", "words")
     app = settled(framed(changed, PAGE))
     assert app.button(key="map_progress_begin"), "a changed control begins nothing as large"
+
+
+def test_points_marked_on_the_first_map_are_marked_on_the_whole_one(gate: threading.Event) -> None:
+    first = picture(until_drawn(framed(file_view("marked"), PAGE)))
+    marks = {POINT: 7, PIN_A: 20}
+    view = with_marks(file_view("marked"), name_of(first), marks)
+    app = until_drawn(framed(view, PAGE))
+    selection = PointSelection(name_of(first), CHART, "a drawing", (2, 3, 20))
+    app.session_state["_kept"][SELECTION] = selection
+    gate.set()
+    app = settled(app.run())
+    whole, after = picture(app), shown_view(app)
+    assert whole.points.n_points == N
+    assert MARKS_OF.of(after) == name_of(whole)
+    for control, point in marks.items():
+        assert whole.points.text(control.of(after)) == first.points.text(point)
+    kept = app.session_state["_kept"][SELECTION].points
+    assert [whole.points.text(i) for i in kept] == [first.points.text(i) for i in selection.points]
