@@ -157,7 +157,7 @@ def test_search_finds_the_nearest_rows_of_a_file() -> None:
 def test_search_takes_pasted_numbers_and_says_what_is_wrong_with_others() -> None:
     app = opened("search")
     menu = next(box for box in app.selectbox if (box.key or "").startswith("search_ask"))
-    app = settled(menu.set_value("numbers of a vector").run())
+    app = settled(menu.set_value("numbers").run())
     area = next(a for a in app.text_area if a.key == "search_paste")
     app = settled(press(area.set_value("1, 2 3").run(), "search_paste_use"))
     assert "You pasted 3 numbers, and the vectors of the file have 16." in plainly_said(app)
