@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contextlens.content.language import say
+from contextlens.content.wording import number
 from contextlens.core.schema import Passport
 
 _NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
@@ -59,7 +60,8 @@ def caption(passport: Passport, *, weights: bool = True) -> str:
     revision = passport.revision[:12]
     cost = ""
     if (errors := passport.cosine_errors) is not None:
-        cost = f", cosines off by {errors['median']:.4f} to {errors['greatest']:.4f} in a sample"
+        median, greatest = (number(errors[name], ".4f") for name in ("median", "greatest"))
+        cost = f", cosines off by {median} (median) to {greatest} in a sample"
     exact = "exact float32" if passport.precision == "exact" else f"fast, 16 bit{cost}"
     is_file = "file_sha256" in passport.settings  # vectors of a file, which no model made here
     parts = (
