@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.tabs import Tab
+from tests.browser.tabs import Tabs
 from tests.browser.visit import Visit
 from tests.support.app_server import ROOT, AppServer, launch
+from tests.support.measured import measured_data
 
 pytestmark = pytest.mark.browser
 
@@ -57,13 +58,6 @@ class Endless:
 
 sys.meta_path.insert(0, Endless())
 """
-PICTURE = """
-() => {
-  const drawn = document.querySelector('[class*="st-key-drawn_"]')
-  const inner = (at) => [...at.querySelectorAll('*')].map(one => one.shadowRoot?.innerHTML ?? '')
-  return drawn ? inner(drawn).join('') : ''
-}
-"""
 CHART = "() => JSON.stringify(document.querySelector('.stMain .js-plotly-plot').data)"
 
 
@@ -83,33 +77,37 @@ def started(folder: Path, data: Mapping[str, str], python: str) -> Iterator[AppS
         server.stop()
 
 
-def shown(server: AppServer, take: Callable[..., Tab]) -> tuple[str, str, str]:
-    """The words and the picture of Start here, and the chart of Meaning in context."""
-    tab = take(server.address, viewport={"width": 1280, "height": 900})
+def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str]:
+    """The words and the picture's name on Start here, and all numbers of Meaning's chart."""
+    tab = tabs.open(server.address, viewport={"width": 1280, "height": 900})
     here = Visit(tab.page, server.address, tab.runs)
     here.goto("/")
-    here.page.wait_for_function(f"() => ({PICTURE})().includes('<path')")
+    story = here.page.locator("figure.story")
+    story.locator("path").first.wait_for(state="attached")
     expect(here.page.get_by_role("button", name="Download")).to_be_visible()
-    words, picture = words_of(here.page), here.page.evaluate(PICTURE)
+    expect(here.page.locator('[class*="st-key-waiting_"]')).to_have_count(0)
+    words, picture = here.main.inner_text(), story.get_attribute("aria-label") or ""
     here.goto("/meaning")
     here.page.wait_for_selector(".stMain .js-plotly-plot .scatterlayer .trace path")
     expect(here.page.get_by_role("button", name="Download")).to_be_visible()
+    expect(here.page.locator('[class*="st-key-waiting_"]')).to_have_count(0)
     chart = here.page.evaluate(CHART)
-    here.page.goto("about:blank")  # which does not miss the server when it ends
+    assert tab.heard == []  # of requests elsewhere, above all
+    tabs.leave(tab, keep=False)
     return words, picture, chart
 
 
-def words_of(page: Page) -> str:
-    return page.locator(".stMain").inner_text()
-
-
 def test_the_first_pages_from_disk_are_the_computed_ones(
-    app_settings: Mapping[str, str], take: Callable[..., Tab], tmp_path: Path
+    app_settings: Mapping[str, str],
+    tabs: Tabs,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    data = {**app_settings, "CONTEXTLENS_DATA_DIR": str(tmp_path / "data")}
+    folder = measured_data(tmp_path_factory, tmp_path / "data")
+    data = {**app_settings, "CONTEXTLENS_DATA_DIR": str(folder)}
     with started(tmp_path / "first", data, NO_NETWORK) as server:
-        computed = shown(server, take)
+        computed = shown(server, tabs)
     with started(tmp_path / "next", data, NO_NETWORK + NO_TORCH) as server:
-        kept = shown(server, take)
+        kept = shown(server, tabs)
     assert kept == computed
-    assert "python" in computed[0]
+    assert "(−0.088)" in computed[1]
