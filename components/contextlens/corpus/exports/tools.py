@@ -418,15 +418,16 @@ def _of_argilla_2(item: Item, tally: Tally) -> Iterator[Item]:
     responses = item.get("responses")
     people: dict[str, Row] = {}
     for title, value in responses.items() if isinstance(responses, dict) else ():
-        for own in value if isinstance(value, list) else ():
+        for i, own in enumerate(value if isinstance(value, list) else ()):
             if isinstance(own, dict):
-                _respond(people, str(own.get("user_id") or ""), title, own, tally)
-    for own in responses if isinstance(responses, list) else ():  # of feedback: a list of people
+                _respond(people, own.get("user_id"), i, title, own, tally)
+    feedback = responses if isinstance(responses, list) else ()  # a list of people
+    for i, own in enumerate(feedback):
         values = own.get("values") if isinstance(own, dict) else None
         for title, value in values.items() if isinstance(values, dict) else ():
             answer = value if isinstance(value, dict) else {"value": value}
             status = {"status": own.get("status")}
-            _respond(people, str(own.get("user_id") or ""), title, {**status, **answer}, tally)
+            _respond(people, own.get("user_id"), i, title, {**status, **answer}, tally)
     fields = item.get("fields")
     more = {key: item[key] for key in ("metadata",) if key in item}
     base = {**(fields if isinstance(fields, dict) else {}), **more}
@@ -443,13 +444,13 @@ def _of_argilla_rows(item: Item, tally: Tally) -> Iterator[Item]:
             users = item.get(f"{key}.users")
             states = item.get(f"{key}.status")
             for i, own in enumerate(value if isinstance(value, list) else ()):
-                person = cell_of(users[i]) if isinstance(users, list) and i < len(users) else ""
+                person = users[i] if isinstance(users, list) and i < len(users) else None
                 state = states[i] if isinstance(states, list) and i < len(states) else None
-                _respond(people, person or str(i), title, {"value": own, "status": state}, tally)
+                _respond(people, person, i, title, {"value": own, "status": state}, tally)
         elif f"{key}-suggestion" in item and isinstance(value, list):
-            for own in value:
+            for i, own in enumerate(value):
                 if isinstance(own, dict):
-                    _respond(people, str(own.get("user_id") or ""), key, own, tally)
+                    _respond(people, own.get("user_id"), i, key, own, tally)
         elif ".responses." in key:
             continue
         elif key.endswith("suggestion") or ".suggestion." in key or "-suggestion-" in key:
@@ -461,13 +462,23 @@ def _of_argilla_rows(item: Item, tally: Tally) -> Iterator[Item]:
 
 
 def _respond(
-    people: dict[str, Row], person: str, title: str, answer: Mapping[str, Any], tally: Tally
+    people: dict[str, Row],
+    user: object,
+    number: int,
+    title: str,
+    answer: Mapping[str, Any],
+    tally: Tally,
 ) -> None:
+    """Add the answer of a user to a question; one without a user is told apart by its number."""
     state = str(answer.get("status") or "submitted")
     if state in {"discarded", "draft"}:
         tally.leave_out(f"{state} response")
+        return
+    answers = people.setdefault(cell_of(user) or f"response {number + 1}", {})
+    if title in answers:
+        tally.leave_out("further response of a user", "further responses of a user")
     else:
-        people.setdefault(person, {})[title] = answer.get("value")
+        answers[title] = answer.get("value")
 
 
 def _for_each_person(
