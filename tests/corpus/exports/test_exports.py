@@ -353,7 +353,7 @@ CASES = [
         {"query": "Where is it?", "pos": ["It is here", " ", ""], "neg": ["It rained"]},
         {"query": "Why not?", "pos": ["No reason"], "neg": [3, None, "So be it"]}),
         ["Where is it?", "Why not?"], (), {"negative": ["It rained", "So be it"]},
-        ["4 blank texts of queries were left out"]),
+        ["4 entries without a text were left out"]),
     Case("chat_messages", "teams.json", json.dumps(TEAMS).encode(), ["Hello to you"], (),
          {"author": ["Ann Lee"]}, ["1 notice of the app was left out"]),
     Case("chat_messages", "message_1.json", json.dumps(MESSENGER).encode(),

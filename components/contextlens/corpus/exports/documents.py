@@ -661,8 +661,7 @@ def _filled_texts(value: object, tally: Tally) -> list[str]:
     """Return the texts of a list, or a text alone; blank ones and others are counted."""
     given = value if isinstance(value, list) else [] if value is None else [value]
     texts = [own for own in given if isinstance(own, str) and own.strip()]
-    n_lost = len(given) - len(texts)
-    tally.leave_out("blank text of a query", "blank texts of queries", n_lost)
+    tally.leave_out("entry without a text", "entries without a text", len(given) - len(texts))
     return texts
 
 

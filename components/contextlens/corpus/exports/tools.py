@@ -16,6 +16,7 @@ from typing import Any
 from contextlens.corpus.exports.records import (
     ANNOTATOR,
     NO_PLACE,
+    PERSON,
     Item,
     Mark,
     Record,
@@ -230,7 +231,7 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
         for number, annotation in enumerate(valid or [{}], start=1):
             marks, labels = _results(annotation, tally)
             person = _person(annotation) or f"annotation {number}"
-            given = {**labels, **({ANNOTATOR: person} if len(valid) > 1 else {})}
+            given = {**labels, **({PERSON: person} if len(valid) > 1 else {})}
             yield from rows_of(Record(str(text), marks, tally.answered(others, given)), tally)
 
     return read
@@ -309,8 +310,8 @@ def label_studio_min(items: Sequence[Item]) -> Reader | None:
         return None
 
     def prepare(item: Item, tally: Tally) -> Iterator[Item]:
-        own = {title: _of_cell(value) for title, value in item.items()}
-        if (person := cell_of(own.get("annotator"))) is not None:
+        own = {PERSON if t == ANNOTATOR else t: _of_cell(value) for t, value in item.items()}
+        if (person := cell_of(own.get(PERSON))) is not None:
             tally.meet(person)
         yield own
 
@@ -363,7 +364,7 @@ def prodigy(items: Sequence[Item]) -> Reader | None:
             answers["label"] = [_option(options, choice) for choice in accepted]
         if (person := cell_of(item.get("_annotator_id") or item.get("_session_id"))) is not None:
             tally.meet(person)
-            answers[ANNOTATOR] = person
+            answers[PERSON] = person
         yield tally.answered(own, answers)
 
     return _record_reader(items, hidden=_PRODIGY_OWN, prepare=prepare)
@@ -492,7 +493,7 @@ def _for_each_person(
         return
     tally.share(len(people))
     for person, labels in people.items():
-        answers = {**labels, **({ANNOTATOR: person} if len(people) > 1 else {})}
+        answers = {**labels, **({PERSON: person} if len(people) > 1 else {})}
         yield tally.answered(dict(flat(base)), answers)
     if not people:
         yield base
@@ -545,7 +546,7 @@ def labelbox(items: Sequence[Item]) -> Reader | None:
             if len(given) > 1:
                 details = label.get("label_details")
                 person = details.get("created_by") if isinstance(details, dict) else None
-                cells[ANNOTATOR] = cell_of(person) or f"annotation {number}"
+                cells[PERSON] = cell_of(person) or f"annotation {number}"
             yield from rows_of(Record(str(text), marks, cells), tally)
 
     return read
@@ -599,7 +600,7 @@ def mechanical_turk(items: Sequence[Item]) -> Reader | None:
                 tally.name(key)
         if (person := cell_of(item.get("WorkerId"))) is not None:
             tally.meet(person)
-            answers[ANNOTATOR] = person
+            answers[PERSON] = person
         yield tally.answered(given, answers)
 
     return read
