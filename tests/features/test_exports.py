@@ -149,6 +149,6 @@ def test_what_most_annotators_say_is_one_click_away_and_back() -> None:
     app = click(app, "files_majority_")
     assert app.dataframe[0].value.to_dict("records") == [
         {"text": "The soup was cold", "mood": "sad"}]  # fmt: skip
-    assert "as no answer has the most votes: “They sang again”." in plainly_said(app)
+    assert "as no answer has a majority: “They sang again”." in plainly_said(app)
     app = click(app, "files_apart_")
     assert len(app.dataframe[0].value) == 5

@@ -412,6 +412,8 @@ class Table:
         metadata: the columns that a survey tool fills, which label no text.
         sheets: the titles of the sheets of an Excel file, the one read first; () for others.
         annotators: how the annotations of several people were read; "" if there are none.
+        annotator: the column that says whose annotation a row is; "" if there is none.
+        has_marks: True if another tool's marks are rows.
         vectors: those that the file or a second one gives, a row for each row.
     """
 
@@ -426,6 +428,8 @@ class Table:
     metadata: frozenset[str] = frozenset()
     sheets: tuple[str, ...] = ()
     annotators: Literal["", "apart", "by majority"] = ""
+    annotator: str = ""
+    has_marks: bool = False
     vectors: tuple[FileVectors, ...] = ()
 
     @property

@@ -103,7 +103,7 @@ VTT = (
 ASS = (
     "[Script Info]\nTitle: x\n[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
     "Comment: 0,0:00:00.00,0:00:01.00,Default,,not said\n"
-    "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,{\\i1}Where is it,{\\i0} then?\\NHere.\n"
+    "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,{\\i1}Where is it,{\\i0} then?{a pun}\\NHere.\n"
     "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,{\\p1}m 0 0 l 1 1\n"
     "Dialogue: 0,0:00:02.00,0:00:03.00,Default,Bob,I do not know.\n"
 )
@@ -115,6 +115,11 @@ WEBANNO = (
     "1-4\t12-16\tshut\t_\t_\t_\t_\t\n\n#Text=New York is big\n"
     "2-1\t17-20\tNew\t*[1]\tLOC[1]\t_\t_\t\n2-2\t21-25\tYork\t*[1]\tLOC[1]\t_\t_\t\n"
     "2-3\t26-28\tis\t_\t_\t_\t_\t\n2-4\t29-32\tbig\t*\t_\t_\t_\t\n"
+)
+ESCAPED = (
+    "#FORMAT=WebAnno TSV 3.3\n#T_SP=webanno.custom.Sense|identifier|value\n\n\n"
+    "#Text=Ann\\\\t sees C:\\\\new\n1-1\t0-5\tAnn\\\\t\t_\t_\t\n1-2\t6-10\tsees\t_\t_\t\n"
+    "1-3\t11-17\tC:\\\\new\tPER\\|X[1]|a\\_b\\\\[2]|*[3]\t\\*[1]|\\[1\\][2]|LOC\\[a\\][3]\n"
 )
 LABELBOX = {
     "data_row": {"id": "r", "row_data": BANKS[0]},
@@ -142,6 +147,8 @@ TEAMS = {"@odata.context": "x", "value": [
      "body": {"contentType": "html", "content": "<systemEventMessage/>"}}]}  # fmt: skip
 MESSENGER = {"participants": [{"name": "Ann"}], "title": "Ann", "messages": [
     {"sender_name": "Ann", "timestamp_ms": 1, "content": "CafÃ© at noon"},
+    {"sender_name": "JosÃ©", "timestamp_ms": 2, "content": "All right"},
+    {"sender_name": "JosÃ©", "timestamp_ms": 3, "content": "OlÃ© to you"},
     {"sender_name": "Bob", "timestamp_ms": 2, "photos": [{"uri": "x"}]}]}  # fmt: skip
 KAGGLE = (
     "Sentence #,Word,POS,Tag\nSentence: 1,New,NNP,B-geo\n,York,NNP,I-geo\n,is,VB,O\n,big,JJ,O\n"
@@ -257,6 +264,9 @@ CASES = [
          {"sense": ["money", "river", None], "annotator": ["u1", "u2", None]},
          ["1 discarded response was left out", "1 suggestion of a model was left out",
           "1 text has several annotators"]),
+    Case("argilla", "twice.json", json.dumps([{"fields": {"text": BANKS[0]}, "responses": {
+        "sense": [{"value": v, "user_id": "u1"} for v in "xy"]}}]).encode(), [BANKS[0]], (),
+        {"sense": ["x"]}, ["1 further response of a user was left out"]),
     Case("argilla", "old.jsonl", jsonl(
         {"text": BANKS[0], "prediction": [["a", 0.4]], "annotation": "money", "status": "Default"},
         {"text": BANKS[1], "prediction": None, "annotation": None, "status": "Discarded"}),
@@ -310,13 +320,16 @@ CASES = [
          b"0:00:02.500,0:00:03.000\nI do not\nknow.\n", ["Where is it?", "I do not know."]),
     Case("styled_subtitles", "film.ass", ASS.encode(),
          ["Where is it, then? Here.", "I do not know."], (), {"author": ["Ann", "Bob"]},
-         ["1 comment was left out", "1 cue without a text was left out"]),
+         ["1 comment was left out", "1 comment in a line was left out",
+          "1 cue without a text was left out"]),
     Case("conll", "ner.csv", KAGGLE.encode(), ["New York is big", "Ann"], ["New York", "Ann"],
          {"label": ["geo", "per"]}, ["“POS”"]),
     Case("webanno", "admin.tsv", WEBANNO.encode(),
          ["😀 The bank shut", "New York is big", "New York is big"], ["bank", "New York", "big"],
          {"label": ["money", "LOC", "Sense"]},
          ["1 part of a token was left out", "1 relation was left out"]),
+    Case("webanno", "escaped.tsv", ESCAPED.encode(), [r"Ann\t sees C:\new"] * 3, [r"C:\new"] * 3,
+         {"label": ["PER|X, *", r"a_b\, [1]", "LOC[a]"]}),
     Case("fasttext", "train.txt", b"__label__pos I like this a lot\n__label__neg\n"
          b"__label__pos __label__long It was a long one\n",
          ["I like this a lot", "It was a long one"], (), {"label": ["pos", "pos,long"]},
@@ -336,10 +349,17 @@ CASES = [
     Case("training_sets", "pairs.jsonl", jsonl({"texts": ["A man ate", "He ate it"], "score": 4.5},
                                                {"texts": ["A dog ran", "It sat"], "score": 1.0}),
          ["A man ate", "A dog ran"], (), {"score": ["4.5", "1.0"]}),
+    Case("training_sets", "blank.jsonl", jsonl(
+        {"query": "Where is it?", "pos": ["It is here", " ", ""], "neg": ["It rained"]},
+        {"query": "Why not?", "pos": ["No reason"], "neg": [3, None, "So be it"]}),
+        ["Where is it?", "Why not?"], (), {"negative": ["It rained", "So be it"]},
+        ["4 entries without a text were left out"]),
     Case("chat_messages", "teams.json", json.dumps(TEAMS).encode(), ["Hello to you"], (),
          {"author": ["Ann Lee"]}, ["1 notice of the app was left out"]),
-    Case("chat_messages", "message_1.json", json.dumps(MESSENGER).encode(), ["Café at noon"], (),
-         {"author": ["Ann"]}, ["1 message without a text was left out", "were mended, guessed"]),
+    Case("chat_messages", "message_1.json", json.dumps(MESSENGER).encode(),
+         ["Café at noon", "All right", "Olé to you"], (),
+         {"author": ["Ann", "José", "José"]},
+         ["1 message without a text was left out", "were mended, guessed"]),
     Case("chat_messages", "all.json", json.dumps({"chats": {"list": [
         TELEGRAM, {**TELEGRAM, "name": "y"}]}}).encode(), ["See the bank", "I did"] * 2, (),
          {"author": ["Ann", "Bob"] * 2, "chat": ["x", "x", "y", "y"]}),
@@ -525,6 +545,34 @@ def test_columns_of_the_file_never_replace_a_text_or_a_mark() -> None:
     (other,) = read("b.jsonl", jsonl({**STUDIO[0], "data": {"text": BANKS[0], "mood": "m"}}),
                     max_bytes=MAX).head(1)  # fmt: skip
     assert (other["mood"], other["mood (annotated)"]) == ("m", "sad")
+
+
+NOBODY: list[dict[str, Any]] = [
+    {"fields": {"text": BANKS[0]}, "responses": {
+        "sense": [{"value": v, "user_id": None} for v in "xyz"]}},
+    {"fields": {"text": BANKS[0]}, "responses": [
+        {"values": {"sense": {"value": v}}, "status": "submitted"} for v in "xyz"]},
+    {"text": BANKS[0], "sense.responses": ["x", "y", "z"]},
+    {"text": BANKS[0], "sense": [{"value": v} for v in "xyz"], "sense-suggestion": None},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("item", NOBODY)
+def test_responses_without_a_user_are_apart(item: Mapping[str, Any]) -> None:
+    table = read("a.json", json.dumps([item]).encode(), max_bytes=MAX)
+    assert table.columns["sense"] == ("x", "y", "z")
+    assert table.columns["annotator"] == ("response 1", "response 2", "response 3")
+    assert table.annotators == "apart"
+
+
+def test_columns_of_the_file_never_replace_a_text_to_train_on() -> None:
+    items = [{"set": ["A man ate", "He ate it"], "text1": "mine", "anchor": "x"},
+             {"set": ["A dog ran", "It ran", "It sat"], "text1": "yours"}]  # fmt: skip
+    table = read("a.jsonl", jsonl(*items), max_bytes=MAX)
+    assert dict(table.columns) == {
+        "text1": ("A man ate", None), "text2": ("He ate it", None),
+        "anchor": (None, "A dog ran"), "positive": (None, "It ran"), "negative": (None, "It sat"),
+        "text1 (in the file)": ("mine", "yours"), "anchor (in the file)": ("x", None)}  # fmt: skip
 
 
 DEEP = json.loads("[" * 500 + "]" * 500)

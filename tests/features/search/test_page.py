@@ -15,8 +15,10 @@ from streamlit.testing.v1 import AppTest
 from contextlens.analysis.separation import scaled
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import RequestError
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
+from contextlens.features.search import page
 from contextlens.features.search.controls import BY, PAGE, QUERY
 from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.models import runtime
@@ -125,6 +127,19 @@ def test_only_open_texts_are_read_and_explained(stored: str) -> None:
     app.session_state["search_open_model_0"] = False
     assert first not in everything_said(app.run(), raw=True)
     assert len(lit()) == 1
+
+
+def test_the_texts_stay_if_they_cannot_be_explained(
+    stored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RequestError("Busy")
+
+    monkeypatch.setattr(page, "explained", fail)
+    app = settled(framed(COLLECTION.put(DEFAULT, stored), PAGE))
+    assert [error.value for error in app.error] == ["Busy"]
+    shown = everything_said(app, raw=True)
+    assert [text for text in STORED if text not in shown] == []
 
 
 def test_a_stored_corpus_is_read_once_and_its_vectors_go_with_it(stored: str) -> None:

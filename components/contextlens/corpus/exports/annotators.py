@@ -1,4 +1,4 @@
-"""What most annotators of a text say, from a table with a row for each annotation."""
+"""What the majority of a text's annotators say, from a table with a row for each annotation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.exports.records import ANNOTATOR, APART, MARK_TITLES
+from contextlens.corpus.exports.records import APART, MARK_TITLES, PERSON
 from contextlens.corpus.table import Table, named
 
 __all__ = ["by_majority"]
@@ -16,7 +16,8 @@ __all__ = ["by_majority"]
 _N_NAMED = 3  # texts in a note
 _LONGEST = 40  # characters of each
 _UNMARKED = ("",)  # the vote of a person who did not mark a place
-_TIE = ("", "")  # as many say one thing as another
+_NONE = ("", "")  # no vote is that of more than half
+_MAJORITY = "Each text has what more than half of the answers on it say; equal texts are one text."
 _NO_VECTORS = "The file's vectors were left out: each belongs to one annotation of a text."
 _Row = Mapping[str, str | None]
 _People = Mapping[str | None, Sequence[_Row]]
@@ -24,10 +25,10 @@ _Vote = tuple[str, ...]
 
 
 def by_majority(table: Table) -> Table:
-    """Return the table with what most annotators of each text say; ties are left out and counted.
+    """Return the table with the majority's answers; what has no majority is left out and counted.
 
-    Equal texts are one text, and the labels of a cell are taken together. A place is marked if more
-    people gave it one label than gave it another, or did not mark it.
+    Equal texts are one text, and the labels of a cell are taken together. An answer on a text needs
+    more than half of those given, a mark more than half of the text's annotators.
 
     Raises:
         CorpusError: no text is left.
@@ -39,28 +40,35 @@ def by_majority(table: Table) -> Table:
             f"{named(table.name)} has no text whose annotators agree for the most part. Keep their "
             "annotations apart."
         )
-    titles = [title for title in table.columns if title != ANNOTATOR]
+    titles = [title for title in table.columns if title != table.annotator]
     columns = {title: tuple(row.get(title) for row in found) for title in titles}
-    kept = tuple(note for note in table.notes if not note.endswith(APART))
+    kept = tuple(n for n in table.notes if not n.endswith(APART) and PERSON not in n)
     notes = (*kept, *votes.notes, *(_NO_VECTORS,) * bool(table.vectors))
     columns_of = MappingProxyType(columns)
-    return replace(table, columns=columns_of, notes=notes, annotators="by majority", vectors=())
+    return replace(
+        table,
+        columns=columns_of,
+        notes=notes,
+        annotators="by majority",
+        annotator="",
+        vectors=(),
+    )
 
 
 class _Votes:
-    """The annotations of a table by text and by person, and a count of their ties."""
+    """The annotations of a table by text and by person, and a count of what has no majority."""
 
     def __init__(self, table: Table) -> None:
         self._text = table.text_column
-        self._has_marks = "start" in table.columns
+        self._has_marks = table.has_marks
         self._of_mark = MARK_TITLES if self._has_marks else ()
-        taken = {*self._of_mark, ANNOTATOR, self._text}
+        taken = {*self._of_mark, table.annotator, self._text}
         self._titles = [title for title in table.columns if title not in taken]
         self.texts: dict[str | None, dict[str | None, list[_Row]]] = {}
         for cells in zip(*table.columns.values(), strict=True):
             row = dict(zip(table.columns, cells, strict=True))
             people = self.texts.setdefault(row[self._text], {})
-            people.setdefault(row.get(ANNOTATOR), []).append(row)
+            people.setdefault(row.get(table.annotator), []).append(row)
         self._disputed = {t for people in self.texts.values() for t in self._differing(people)}
         self._of_marks = [t for t in self._titles if self._has_marks and self._is_of_marks(t)]
         self._n_ties: Counter[str] = Counter()
@@ -81,16 +89,16 @@ class _Votes:
         )
 
     def rows(self, text: str | None, people: _People) -> Iterator[_Row]:
-        """Yield a row for each mark of a text, or one row; none if all that it is called ties."""
+        """Yield a row for each mark of a text, or one row; none if nothing of it has a majority."""
+        marks = list(self._marks(people)) if self._has_marks else []
         titles = [title for title in self._titles if title not in self._of_marks]
         cells = {title: _most(_once(people, title)) for title in titles}
-        ties = [title for title, vote in cells.items() if vote == _TIE]
-        if ties and len(ties) == len(self._disputed.intersection(titles)):
+        ties = [title for title, vote in cells.items() if vote == _NONE]
+        if ties and not marks and len(ties) == len(self._disputed.intersection(titles)):
             self._tied.append(text or "")
             return
         self._n_ties.update(ties)
         row = {title: _cell(people, title, vote) for title, vote in cells.items()}
-        marks = list(self._marks(people)) if self._has_marks else []
         for mark in marks or [dict.fromkeys(self._of_mark)]:
             yield {self._text: text, **mark, **row}
 
@@ -105,38 +113,37 @@ class _Votes:
         for marked in places.values():
             labels = [_vote(row.get("label") for row in own) for own in marked.values()]
             chosen = _most([*labels, *[_UNMARKED] * (len(people) - len(marked))])
-            self._n_tied_marks += chosen == _TIE
+            self._n_tied_marks += chosen == _NONE
             self._n_unmarked += chosen == _UNMARKED
-            if chosen in {_TIE, _UNMARKED}:
+            if chosen in {_NONE, _UNMARKED}:
                 continue
             agreeing = {
                 person: own
                 for (person, own), label in zip(marked.items(), labels, strict=True)
                 if label == chosen
             }
-            first = next(iter(agreeing.values()))[0]
-            label = ",".join(chosen) or None
-            mark = {t: label if t == "label" else first.get(t) for t in MARK_TITLES}
+            first = next(iter(agreeing.values()))
+            label = ",".join(dict.fromkeys(filter(None, (row.get("label") for row in first))))
+            mark = {t: first[0].get(t) for t in MARK_TITLES} | {"label": label or None}
             more = {title: _most(_once(agreeing, title)) for title in self._of_marks}
-            self._n_ties.update(title for title, vote in more.items() if vote == _TIE)
+            self._n_ties.update(title for title, vote in more.items() if vote == _NONE)
             yield {**mark, **{title: _cell(agreeing, title, v) for title, v in more.items()}}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on what was joined, and on each kind of tie."""
-        notes = ["Each text has what most of its annotators say; equal texts are one text."]
+        """A sentence on what was joined, and on each kind of what was left out."""
+        notes = [_MAJORITY]
         if n := len(self._tied):
             texts = "1 text was" if n == 1 else f"{n:,} texts were"
             listed = ", ".join(f"“{named(text[:_LONGEST])}”" for text in self._tied[:_N_NAMED])
             more = ", …" if n > _N_NAMED else ""
-            notes.append(f"{texts} left out, as no answer has the most votes: {listed}{more}.")
-        notes += [
-            f"“{named(title)}” is empty for {n:,} tie{'s' * (n > 1)}."
-            for title, n in self._n_ties.items()
-        ]
+            notes.append(f"{texts} left out, as no answer has a majority: {listed}{more}.")
+        for title, n in self._n_ties.items():
+            times = "once" if n == 1 else f"{n:,} times"
+            notes.append(f"“{named(title)}” was emptied {times}, as no answer has a majority.")
         if n := self._n_tied_marks:
             marks = "1 mark was" if n == 1 else f"{n:,} marks were"
-            notes.append(f"{marks} left out: as many people say one thing of the place as another.")
+            notes.append(f"{marks} left out: no answer on the place has a majority.")
         if n := self._n_unmarked:
             marks = "1 mark was" if n == 1 else f"{n:,} marks were"
             notes.append(f"{marks} left out: most annotators of the text did not mark the place.")
@@ -145,7 +152,9 @@ class _Votes:
 
 def _vote(cells: Iterable[str | None]) -> _Vote:
     """Return the labels in some cells, in one order; () for none."""
-    return tuple(sorted({part.strip() for cell in cells if cell for part in cell.split(",")}))
+    return tuple(
+        sorted({own for cell in cells if cell for part in cell.split(",") if (own := part.strip())})
+    )
 
 
 def _once(people: _People, title: str) -> list[_Vote]:
@@ -155,11 +164,10 @@ def _once(people: _People, title: str) -> list[_Vote]:
 
 
 def _most(votes: Sequence[_Vote]) -> _Vote:
-    """Return the commonest vote; `_TIE` if there are two of them, () for no vote."""
-    ranked = Counter(votes).most_common(2)
-    if len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
-        return _TIE
-    return ranked[0][0] if ranked else ()
+    """Return the vote of more than half; `_NONE` if there is none, () without votes."""
+    for vote, n in Counter(votes).most_common(1):
+        return vote if 2 * n > len(votes) else _NONE
+    return ()
 
 
 def _cell(people: _People, title: str, vote: _Vote) -> str | None:

@@ -103,6 +103,7 @@ def _cue(lines: Sequence[str] | None, tally: Tally) -> Iterator[Row]:
     tally.leave_out("cue without a text", "cues without a text", int(not texts))
 
 
+_UNSEEN = re.compile(r"\{[^{}]*\}")
 _DRAWING = re.compile(r"\{[^{}]{0,200}\\p[1-9]")
 
 
@@ -119,7 +120,9 @@ def styled_subtitles(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
         elif kind == "dialogue" and titles:
             cells = dict(zip(titles, rest.strip().split(",", len(titles) - 1), strict=False))
             written = cells.get("text", "")
-            plain = _STYLE.sub("", written).replace("\\N", " ").replace("\\n", " ")
+            unseen = [own for own in _UNSEEN.findall(written) if "\\" not in own]
+            tally.leave_out("comment in a line", "comments in lines", len(unseen))
+            plain = _STYLE.sub("", _UNSEEN.sub("", written)).replace("\\N", " ").replace("\\n", " ")
             text = " ".join(plain.replace("\\h", " ").split())
             if text and not _DRAWING.search(written):
                 yield {"text": text, "author": cells.get("name", cells.get("actor", "")).strip()}
@@ -229,6 +232,9 @@ def _tagged_rows(sentence: Sequence[tuple[str, str]], tally: Tally) -> Iterator[
 
 WEBANNO = "#FORMAT=WebAnno TSV"
 _NUMBERED = re.compile(r"(.*)\[(\d+)\]")
+_STACKED = re.compile(r"(?:^|\|)((?:\\.|[^|\\]|\\$)*)")  # values between bars without a backslash
+_ESCAPED = re.compile(r"\\(->|[\\\[\]|_;*tnr])")
+_CONTROLS = {"t": "\t", "n": "\n", "r": ""}
 
 
 def webanno(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
@@ -242,7 +248,7 @@ def webanno(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
             is_span = line.startswith("#T_SP=")
             layers.append((layer.rpartition(".")[2] if is_span else "", max(1, len(features))))
         elif line.startswith("#Text="):
-            texts.append(line[6:].replace("\\r", "").replace("\\n", "\n"))
+            texts.append(_unescaped(line[6:]))
         elif line.strip() and not line.startswith("#"):
             tokens.append(line.split("\t"))
         elif not line.strip() and tokens:
@@ -250,12 +256,17 @@ def webanno(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
             texts, tokens = [], []
 
 
+def _unescaped(value: str) -> str:
+    """Return a value without the backslashes that WebAnno writes before its own marks."""
+    return _ESCAPED.sub(lambda match: _CONTROLS.get(match[1], match[1]), value)
+
+
 def _spans(
     texts: Sequence[str], rows: Sequence[list[str]], layers: Sequence[tuple[str, int]], tally: Tally
 ) -> Iterator[Row]:
     tokens = [row for row in rows if len(row) > 2 and "." not in row[0]]
     tally.leave_out("part of a token", "parts of tokens", len(rows) - len(tokens))
-    forms = [row[2] for row in tokens]
+    forms = [_unescaped(row[2]) for row in tokens]
     text = "\n".join(texts) or " ".join(forms)
     places = _found(text, forms)
     if forms and not places:
@@ -282,13 +293,13 @@ def _of_layer(
     spans: dict[object, tuple[int, int, str]] = {}
     for number, (own, (start, end)) in enumerate(cells):
         stacked = list(
-            zip(*(cell.split("|") for cell in own if cell not in {"_", ""}), strict=False)
+            zip(*(_STACKED.findall(cell) for cell in own if cell not in {"_", ""}), strict=False)
         )
         for level, values in enumerate(stacked):
             named = [_NUMBERED.fullmatch(value) for value in values]
             plain = [m[1] if m else v for m, v in zip(named, values, strict=True)]
             key: object = next((m[2] for m in named if m), (number, level))
-            label = ", ".join(v.replace("\\_", "_") for v in plain if v != "*") or layer
+            label = ", ".join(_unescaped(v) for v in plain if v != "*") or layer
             known = spans.get(key, (start, end, label))
             spans[key] = (known[0], end, known[2])
     return [Mark(a, b, label, text[a:b]) for a, b, label in spans.values()]
@@ -484,11 +495,12 @@ def chat_messages(items: Sequence[Item]) -> Reader | None:
         if not text:
             tally.leave_out("message without a text", "messages without a text")
             return
-        author = _author(item)
-        if "timestamp_ms" in item and (mended := _mended(text)) != text:
-            text, author = mended, _mended(author or "")
+        row = {"text": text, "author": _author(item)}
+        mended = {title: own and _mended(own) for title, own in row.items()}
+        if "timestamp_ms" in item and mended != row:
+            row = mended
             tally.remark(_MENDED)
-        yield {"text": text, "author": author}
+        yield row
 
     return read
 
@@ -613,9 +625,7 @@ def training_sets(items: Sequence[Item]) -> Reader | None:
         return None
 
     def read(item: Item, tally: Tally) -> Iterator[Row]:
-        near, far = ([own for own in given if isinstance(own, str) and own.strip()]
-                     if isinstance(given := item.get(side), list) else []
-                     for side in ("pos", "neg"))  # fmt: skip
+        near, far = (_filled_texts(item.get(side), tally) for side in ("pos", "neg"))
         if not near or not isinstance(item.get("query"), str):
             tally.leave_out("query without a text to find", "queries without a text to find")
             return
@@ -633,15 +643,26 @@ def training_sets(items: Sequence[Item]) -> Reader | None:
 
 
 def _of_sets(key: str) -> Reader:
+    sides = {title for titles in _SIDES.values() for title in titles}
+
     def read(item: Item, tally: Tally) -> Iterator[Row]:
         given = item.get(key)
         if not _are_texts(given):
             tally.leave_out("row without two or three texts", "rows without two or three texts")
             return
-        others = {title: cell_of(value) for title, value in item.items() if title != key}
-        yield {**dict(zip(_SIDES[len(given)], given, strict=True)), **others}
+        own = {f"{t} (in the file)" if t in sides else t: cell_of(v) for t, v in item.items()}
+        del own[key]
+        yield {**dict(zip(_SIDES[len(given)], given, strict=True)), **own}
 
     return read
+
+
+def _filled_texts(value: object, tally: Tally) -> list[str]:
+    """Return the texts of a list, or a text alone; blank ones and others are counted."""
+    given = value if isinstance(value, list) else [] if value is None else [value]
+    texts = [own for own in given if isinstance(own, str) and own.strip()]
+    tally.leave_out("entry without a text", "entries without a text", len(given) - len(texts))
+    return texts
 
 
 def _are_texts(value: object, least: int = 2) -> TypeGuard[list[str]]:

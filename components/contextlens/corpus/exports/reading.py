@@ -50,6 +50,7 @@ from contextlens.corpus.exports.records import (
     ANNOTATOR,
     APART,
     MARK_TITLES,
+    PERSON,
     Item,
     Row,
     Tally,
@@ -449,16 +450,22 @@ def _table(name: str, kind: str, charset: Charset, rows: _Rows, max_held: int) -
     elif tally.n_marks == 0:
         titles = titles_without_marks(columns)
         columns = {titles[t]: cells for t, cells in columns.items()}
-    if tally.n_people == 1 and len({*columns.get(ANNOTATOR, ())} - {None}) == 1:
-        del columns[ANNOTATOR]
-        notes = (*notes, "Only one annotator is named; the column “annotator” was left out.")
-    several = ANNOTATOR in columns and tally.has_several_people
+    person = PERSON if ANNOTATOR in columns else ANNOTATOR
+    columns = {person if t == PERSON else t: cells for t, cells in columns.items()}
+    if tally.n_people == 1 and len({*columns.get(person, ())} - {None}) == 1:
+        del columns[person]
+        notes = (*notes, f"Only one annotator is named; the column “{person}” was left out.")
+    elif PERSON in columns:
+        notes = (*notes, f"The file has “{ANNOTATOR}” itself: “{PERSON}” says who annotated.")
+    several = person in columns and tally.has_several_people
     return replace(
         table,
         columns=MappingProxyType(columns),
         notes=notes,
         export=title,
         annotators="apart" if several else "",
+        annotator=person if several else "",
+        has_marks=bool(tally.n_marks),
     )
 
 
@@ -673,9 +680,11 @@ def _of_people(table: Table, kind: str) -> Table:
         files.setdefault(text, set()).add(file)
     if 2 * sum(len(own) > 1 for own in files.values()) <= len(files):
         return table
-    columns = {ANNOTATOR if t == "file" else t: cells for t, cells in table.columns.items()}
+    titles = {"file": ANNOTATOR, ANNOTATOR: f"{ANNOTATOR} (in the file)"}
+    columns = {titles.get(title, title): cells for title, cells in table.columns.items()}
     notes = (*table.notes, f"Most texts are in several files, so a file is a person's; {APART}")
-    return replace(table, columns=MappingProxyType(columns), notes=notes, annotators="apart")
+    columns_of = MappingProxyType(columns)
+    return replace(table, columns=columns_of, notes=notes, annotators="apart", annotator=ANNOTATOR)
 
 
 def _ending(path: str) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "APART",
     "MARK_TITLES",
     "NO_PLACE",
+    "PERSON",
     "Item",
     "Mark",
     "Record",
@@ -39,7 +40,9 @@ Row = dict[str, Any]
 MARK_TITLES = ("start", "end", "word", "label")
 """The columns of a mark."""
 ANNOTATOR = "annotator"
-"""The column of the person whose annotation a row is."""
+"""The column of the person whose annotation a row is, unless the file has such a column itself."""
+PERSON = f"{ANNOTATOR} (annotated)"
+"""The title under which a reader gives that person, which no column of the file has."""
 APART = "each annotation is a row of its own, with its annotator."
 """The end of the note on several annotators."""
 NO_PLACE = ("place that is none", "places that are none")

@@ -16,6 +16,7 @@ from typing import Any
 from contextlens.corpus.exports.records import (
     ANNOTATOR,
     NO_PLACE,
+    PERSON,
     Item,
     Mark,
     Record,
@@ -230,7 +231,7 @@ def label_studio(items: Sequence[Item]) -> Reader | None:
         for number, annotation in enumerate(valid or [{}], start=1):
             marks, labels = _results(annotation, tally)
             person = _person(annotation) or f"annotation {number}"
-            given = {**labels, **({ANNOTATOR: person} if len(valid) > 1 else {})}
+            given = {**labels, **({PERSON: person} if len(valid) > 1 else {})}
             yield from rows_of(Record(str(text), marks, tally.answered(others, given)), tally)
 
     return read
@@ -309,8 +310,8 @@ def label_studio_min(items: Sequence[Item]) -> Reader | None:
         return None
 
     def prepare(item: Item, tally: Tally) -> Iterator[Item]:
-        own = {title: _of_cell(value) for title, value in item.items()}
-        if (person := cell_of(own.get("annotator"))) is not None:
+        own = {PERSON if t == ANNOTATOR else t: _of_cell(value) for t, value in item.items()}
+        if (person := cell_of(own.get(PERSON))) is not None:
             tally.meet(person)
         yield own
 
@@ -363,7 +364,7 @@ def prodigy(items: Sequence[Item]) -> Reader | None:
             answers["label"] = [_option(options, choice) for choice in accepted]
         if (person := cell_of(item.get("_annotator_id") or item.get("_session_id"))) is not None:
             tally.meet(person)
-            answers[ANNOTATOR] = person
+            answers[PERSON] = person
         yield tally.answered(own, answers)
 
     return _record_reader(items, hidden=_PRODIGY_OWN, prepare=prepare)
@@ -418,15 +419,16 @@ def _of_argilla_2(item: Item, tally: Tally) -> Iterator[Item]:
     responses = item.get("responses")
     people: dict[str, Row] = {}
     for title, value in responses.items() if isinstance(responses, dict) else ():
-        for own in value if isinstance(value, list) else ():
+        for i, own in enumerate(value if isinstance(value, list) else ()):
             if isinstance(own, dict):
-                _respond(people, str(own.get("user_id") or ""), title, own, tally)
-    for own in responses if isinstance(responses, list) else ():  # of feedback: a list of people
+                _respond(people, own.get("user_id"), i, title, own, tally)
+    feedback = responses if isinstance(responses, list) else ()  # a list of people
+    for i, own in enumerate(feedback):
         values = own.get("values") if isinstance(own, dict) else None
         for title, value in values.items() if isinstance(values, dict) else ():
             answer = value if isinstance(value, dict) else {"value": value}
             status = {"status": own.get("status")}
-            _respond(people, str(own.get("user_id") or ""), title, {**status, **answer}, tally)
+            _respond(people, own.get("user_id"), i, title, {**status, **answer}, tally)
     fields = item.get("fields")
     more = {key: item[key] for key in ("metadata",) if key in item}
     base = {**(fields if isinstance(fields, dict) else {}), **more}
@@ -443,13 +445,13 @@ def _of_argilla_rows(item: Item, tally: Tally) -> Iterator[Item]:
             users = item.get(f"{key}.users")
             states = item.get(f"{key}.status")
             for i, own in enumerate(value if isinstance(value, list) else ()):
-                person = cell_of(users[i]) if isinstance(users, list) and i < len(users) else ""
+                person = users[i] if isinstance(users, list) and i < len(users) else None
                 state = states[i] if isinstance(states, list) and i < len(states) else None
-                _respond(people, person or str(i), title, {"value": own, "status": state}, tally)
+                _respond(people, person, i, title, {"value": own, "status": state}, tally)
         elif f"{key}-suggestion" in item and isinstance(value, list):
-            for own in value:
+            for i, own in enumerate(value):
                 if isinstance(own, dict):
-                    _respond(people, str(own.get("user_id") or ""), key, own, tally)
+                    _respond(people, own.get("user_id"), i, key, own, tally)
         elif ".responses." in key:
             continue
         elif key.endswith("suggestion") or ".suggestion." in key or "-suggestion-" in key:
@@ -461,13 +463,23 @@ def _of_argilla_rows(item: Item, tally: Tally) -> Iterator[Item]:
 
 
 def _respond(
-    people: dict[str, Row], person: str, title: str, answer: Mapping[str, Any], tally: Tally
+    people: dict[str, Row],
+    user: object,
+    number: int,
+    title: str,
+    answer: Mapping[str, Any],
+    tally: Tally,
 ) -> None:
+    """Add the answer of a user to a question; one without a user is told apart by its number."""
     state = str(answer.get("status") or "submitted")
     if state in {"discarded", "draft"}:
         tally.leave_out(f"{state} response")
+        return
+    answers = people.setdefault(cell_of(user) or f"response {number + 1}", {})
+    if title in answers:
+        tally.leave_out("further response of a user", "further responses of a user")
     else:
-        people.setdefault(person, {})[title] = answer.get("value")
+        answers[title] = answer.get("value")
 
 
 def _for_each_person(
@@ -481,7 +493,7 @@ def _for_each_person(
         return
     tally.share(len(people))
     for person, labels in people.items():
-        answers = {**labels, **({ANNOTATOR: person} if len(people) > 1 else {})}
+        answers = {**labels, **({PERSON: person} if len(people) > 1 else {})}
         yield tally.answered(dict(flat(base)), answers)
     if not people:
         yield base
@@ -534,7 +546,7 @@ def labelbox(items: Sequence[Item]) -> Reader | None:
             if len(given) > 1:
                 details = label.get("label_details")
                 person = details.get("created_by") if isinstance(details, dict) else None
-                cells[ANNOTATOR] = cell_of(person) or f"annotation {number}"
+                cells[PERSON] = cell_of(person) or f"annotation {number}"
             yield from rows_of(Record(str(text), marks, cells), tally)
 
     return read
@@ -588,7 +600,7 @@ def mechanical_turk(items: Sequence[Item]) -> Reader | None:
                 tally.name(key)
         if (person := cell_of(item.get("WorkerId"))) is not None:
             tally.meet(person)
-            answers[ANNOTATOR] = person
+            answers[PERSON] = person
         yield tally.answered(given, answers)
 
     return read

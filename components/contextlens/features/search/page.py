@@ -329,11 +329,12 @@ _Card: TypeAlias = tuple[Hit, DeltaGenerator, ExpanderContainer]
 
 
 def _card(result: SearchResult, i: int, way: Literal["model", "words"]) -> _Card | None:
-    """Draw a text that one way found; return its card if it is open, without the text."""
+    """Draw a text that one way found; return its card if it is open, to be explained."""
     hit = (result.by_model if way == "model" else result.by_words)[i]
     with st.container(border=True, gap="xsmall", key=f"search_{way}_{hit.index}"):
         st.caption(str(hit.line(by_words=way == "words")))
-        place = st.container()
+        place = st.empty()
+        _text(hit, place)
         if result.is_read:
             words = st.expander(
                 say("search.closest"),
@@ -344,12 +345,11 @@ def _card(result: SearchResult, i: int, way: Literal["model", "words"]) -> _Card
             )
             if words.open:
                 return hit, place, words
-    _text(hit, place)
     return None
 
 
 def _explain(cards: Sequence[_Card], result: SearchResult) -> None:
-    """Fill the open cards, whose texts the model has to read."""
+    """Mark the texts of open cards, which the model has to read, and name their closest words."""
     if not cards:
         return
     hits = explained([hit for hit, _, _ in cards], result, runtime.service())
