@@ -7,12 +7,14 @@ import io
 import sys
 import zipfile
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus import readers
+from contextlens.corpus import table as tables
 from contextlens.corpus.readers import Table, read
 from tests.support.workbooks import HOME, excel, zipped
 
@@ -195,3 +197,77 @@ def test_tables_with_the_same_titles_are_joined_with_their_folder_or_split() -> 
     other = zipped({**files, "d/test.csv": b"name,age\nAnn,3\n"})
     with pytest.raises(CorpusError, match="holds 2 files"):
         read("d.zip", other, max_bytes=MAX)
+
+
+def sentences(name: str, n: int = 2) -> bytes:
+    return b"text,label\n" + b"".join(b"%s %d,x\n" % (name.encode(), i) for i in range(n))
+
+
+def test_joined_files_have_one_limit_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_MAX_ROWS", 3)
+    files = zipped({f"{name}.csv": sentences(name) for name in "abcd"})
+    table = read("d.zip", files, max_bytes=MAX)
+    assert table.columns["text"] == ("a 0", "a 1", "b 0")
+    assert table.notes == (
+        "2 files were joined.",
+        "2 files with later rows were left out.",
+        "Only the first 3 rows were read.",
+    )
+    files = zipped({f"{name}.csv": sentences(name, 5) for name in "abc"})
+    table = read("d.zip", files, max_bytes=MAX)
+    assert table.columns["text"] == ("a 0", "a 1", "a 2")
+    assert table.notes == (
+        "Only the first 3 rows were read.",
+        "2 files with later rows were left out.",
+    )
+
+
+def test_files_that_cannot_be_joined_are_counted_and_said_why() -> None:
+    files = {"a.csv": sentences("a"), "b.csv": sentences("b"), "c.csv": b"",
+             "d.csv": b"\x00\x01\x02\x80\xff" * 99}  # fmt: skip
+    table = read("d.zip", zipped(files), max_bytes=MAX)
+    assert table.columns["file"] == ("a", "a", "b", "b")
+    assert table.notes[:3] == (
+        "2 files were joined.",
+        "1 empty file was left out.",
+        "1 file that cannot be read was left out.",
+    )
+    assert table.notes[3].startswith("d.csv is not text")
+    files = {"a.csv": sentences("a"), "b.csv": sentences("b").replace(b"b 1", b"caf\xe9 au lait")}
+    table = read("d.zip", zipped(files), max_bytes=MAX)
+    assert any(note.startswith("b.csv: ") and "guessed" in note for note in table.notes)
+    with pytest.raises(CorpusError, match=r"d\.csv is not text"):
+        read("d.zip", zipped({"d.csv": b"\x00\xff" * 99, "e.csv": b"\x00\xff" * 99}), max_bytes=MAX)
+
+
+def test_files_beyond_the_number_or_the_time_for_them_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.BytesIO()
+    pd.DataFrame({"text": ["I love my python"]}).to_parquet(stream)
+    monkeypatch.setattr(readers, "_MAX_PROCESSES", 1)
+    table = read("d.zip", zipped(dict.fromkeys(("a.parquet", "b.parquet", "c.parquet"),
+                                               stream.getvalue())), max_bytes=MAX)  # fmt: skip
+    assert table.n_rows == 1
+    assert table.notes == ("2 files beyond the first 1 were left out.",)
+    seconds = iter(range(0, 1_000, 50))
+    monkeypatch.setattr(readers, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    table = read("d.zip", zipped({f"{name}.csv": sentences(name) for name in "abc"}), max_bytes=MAX)
+    assert table.columns["file"] == ("a", "a", "b", "b")
+    assert table.notes == (
+        "2 files were joined.",
+        "1 file beyond the time for reading was left out.",
+    )
+
+
+def test_parquet_files_with_other_columns_each_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(readers, "MAX_COLUMNS", 3)
+    files = {}
+    for name in "ab":
+        stream = io.BytesIO()
+        pd.DataFrame({f"{name}{i}": ["I love my python"] for i in range(2)}).to_parquet(stream)
+        files[f"{name}.parquet"] = stream.getvalue()
+    with pytest.raises(CorpusError, match="more than 3 different columns in its files"):
+        read("d.zip", zipped(files), max_bytes=MAX)

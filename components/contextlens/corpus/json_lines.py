@@ -49,8 +49,10 @@ __all__ = [
 _STEP = 1 << 20  # characters
 _LONGEST = 10_000_000  # characters of one item; once parsed it takes about twenty times that
 _SPACE = " \t\r\n"
+_MARK = re.compile(f"[^{_SPACE}]")
 _LIST = re.compile(r"\[\s*[{\"]")
 _REFERENCE = 8  # bytes
+_N_NAMED = 5  # keys that are not read
 _LINE = "line"
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _BY_ROW = "Each object in the file was taken for a row, guessed; the keys in it are the columns."
@@ -337,7 +339,6 @@ class _Table:
 
 
 _BLANK = object()
-_ONLY_LIST = "Only the first list of objects was read; what follows it was left out."
 _LISTS = "Each list in the file was taken for a row, guessed: columns are numbered."
 _NAMED_LISTS = "Each list in the file was taken for a row, guessed; the first holds the titles."
 
@@ -476,16 +477,15 @@ class _ItemList(Items):
 
     def _next_mark(self) -> str:
         """Return the next character that is not a space; "" at the end."""
-        while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _SPACE:
-                    return self._text[self._at]
-                self._at += 1
+        while (found := _MARK.search(self._text, self._at)) is None:
+            self._at = len(self._text)
             if not self._more():
                 return ""
+        self._at = found.start()
+        return found[0]
 
-    def _value(self) -> Any:
-        """Return the value that begins here; `_BLANK` if there is none."""
+    def _value(self, most: int = _LONGEST) -> Any:
+        """Return the value that begins here; `_BLANK` if none ends within so many characters."""
         while True:
             try:
                 value, end = self._parse(self._text, self._at)
@@ -494,7 +494,7 @@ class _ItemList(Items):
             if end < len(self._text) or isinstance(value, str | list | dict):  # 1 may go on as 12
                 self._at = end
                 return value
-            if len(self._text) - self._at > _LONGEST or not self._more():
+            if len(self._text) - self._at > most or not self._more():
                 return _BLANK
 
     def _more(self) -> bool:
@@ -506,33 +506,59 @@ class _ItemList(Items):
 
 
 class _InnerList(_ItemList):
-    """The first list of objects in one large object, such as SQuAD's "data", read in steps."""
+    """The long list of objects in one large object, such as SQuAD's "data", read in steps.
+
+    It is the first one that does not end within a step, or else the longest of the others: a chat
+    names its few participants before its messages.
+    """
+
+    _key = ""
 
     def find(self) -> bool:
         """Read up to the list; return False if there is none."""
+        keys, last, longest = list[str](), "", list[Any]()
+        is_long = False
         is_first = self._next_mark() == "{"
         while is_first or self._next_mark() == ",":
             self._at += 1
             is_first = False
-            if self._next_mark() != '"' or not isinstance(self._value(), str):
-                return False
+            if self._next_mark() != '"' or not isinstance(key := self._value(), str):
+                break
             if self._next_mark() != ":":
-                return False
+                break
             self._at += 1
-            if self._next_mark() == "[" and self._holds_objects():
-                return True
-            if self._value() is _BLANK:
-                return False
-        return False
+            is_list = self._next_mark() == "[" and self._holds_objects()
+            value = self._value(_STEP if is_list else _LONGEST)
+            is_long = is_list and value is _BLANK
+            if is_list and (is_long or len(value) > len(longest)):
+                self._key, longest = key, [] if is_long else value
+            if value is _BLANK:
+                break
+            last = key
+            keys = keys if len(keys) > _N_NAMED + 1 else [*keys, key]
+        if longest:
+            self._values = longest
+            if self._next_mark() != "}":
+                self._end = f"What follows “{named(last)}” was left out."
+        if others := [f"“{named(key)}”" for key in keys if key != self._key]:
+            names = ", ".join((*others[:_N_NAMED], *["…"] * (len(others) > _N_NAMED)))
+            self._note = f"Only the list “{named(self._key)}” was read. Not read: {names}."
+        return is_long or bool(longest)
 
     def _holds_objects(self) -> bool:
         """True if an object follows the bracket, or the spaces behind it."""
-        inner = self._text[self._at + 1 :].lstrip(_SPACE)
-        while not inner and self._more():
-            inner = self._text[self._at + 1 :].lstrip(_SPACE)
-        return inner.startswith("{")
+        ahead = 1
+        while (found := _MARK.search(self._text, self._at + ahead)) is None:
+            ahead = len(self._text) - self._at
+            if not self._more():
+                return False
+        return found[0] == "{"
 
     def _parsed_values(self) -> Iterator[Any]:
         yield from super()._parsed_values()
         if not self._end.startswith("The list breaks off"):
-            self._end = "" if self._next_mark() == "}" else _ONLY_LIST
+            self._end = (
+                ""
+                if self._next_mark() == "}"
+                else f"What follows “{named(self._key)}” was left out."
+            )

@@ -10,8 +10,9 @@ import os
 import re
 import subprocess
 import sys
+import time
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,16 @@ from contextlens.corpus.file_vectors import (
 )
 from contextlens.corpus.json_lines import read_json, read_json_lines
 from contextlens.corpus.parquet_process import PARQUET, REFUSED
-from contextlens.corpus.table import N_LABELS, Cells, Form, Table, named, table_of
+from contextlens.corpus.table import (
+    MAX_COLUMNS,
+    N_LABELS,
+    Cells,
+    Form,
+    Table,
+    max_rows,
+    named,
+    table_of,
+)
 
 __all__ = [
     "FORMATS",
@@ -81,7 +91,13 @@ _OUT_OF_MEMORY = re.compile(rb"MemoryError|memory allocation|bad_alloc|malloc", 
 
 
 def read_parquet(
-    name: str, content: bytes, *, max_bytes: int, max_held: int, kind: str = "Parquet"
+    name: str,
+    content: bytes,
+    *,
+    max_bytes: int,
+    max_held: int,
+    kind: str = "Parquet",
+    n_seconds: float = _SECONDS,
 ) -> Table:
     """Return the columns of a Parquet or Arrow file.
 
@@ -91,6 +107,7 @@ def read_parquet(
         max_bytes: the size of the largest upload; a file may unpack to ten times that.
         max_held: the most memory for its columns, in bytes; the remaining ones are left out.
         kind: "Parquet" or "Arrow".
+        n_seconds: the longest time for it.
 
     Raises:
         CorpusError: it is damaged, encrypted or empty, or would unpack to too much.
@@ -105,7 +122,7 @@ def read_parquet(
     if kind == "Parquet" and content[-4:] != PARQUET:
         raise CorpusError(f"{named(name)} is cut off: its end is missing. Upload it once more.")
     request = {"name": named(name), "max_bytes": max_bytes, "max_held": max_held}
-    read = _arrow(_in_child("Parquet", name, content, request))
+    read = _arrow(_in_child("Parquet", name, content, request, n_seconds))
     cells, notes, left_out, found = read
     table = table_of(name, kind, cells, notes=notes, left_out=left_out)
     if not found:
@@ -159,7 +176,11 @@ def _encrypted(name: str) -> CorpusError:
 
 
 def _in_child(
-    kind: Literal["Parquet", "Excel"], name: str, content: bytes, request: Mapping[str, Any]
+    kind: Literal["Parquet", "Excel"],
+    name: str,
+    content: bytes,
+    request: Mapping[str, Any],
+    n_seconds: float = _SECONDS,
 ) -> bytes:
     """Return what a process of its own makes of a file, within half of the memory at hand."""
     most = max(TIMES_IN_MEMORY * request["max_bytes"], _MIN_MEMORY)
@@ -172,13 +193,13 @@ def _in_child(
             input=content,
             capture_output=True,
             env={**os.environ, "PYTHONPATH": search, "ARROW_DEFAULT_MEMORY_POOL": "system"},
-            timeout=_SECONDS,
+            timeout=n_seconds,
             check=False,
         )
     except subprocess.TimeoutExpired as exc:
         raise CorpusError(
-            f"{named(name)} takes longer than {_SECONDS} seconds to read. Keep the columns that "
-            "are needed, or save it as CSV."
+            f"{named(name)} takes longer than {n_seconds:,.0f} seconds to read. Keep the columns "
+            "that are needed, or save it as CSV."
         ) from exc
     if done.returncode == REFUSED:
         raise CorpusError(done.stdout.decode())
@@ -292,6 +313,8 @@ _MAX_LABEL = 200  # characters
 _MAX_LABELS = 5_000  # different values
 
 _MIN_HELD = 100_000  # bytes for another table of several
+_MAX_JOINED = 10_000  # files whose rows become one table
+_MAX_PROCESSES = 100  # of them if each takes a process
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
 _TEXTS = (".txt", ".data")
@@ -400,45 +423,97 @@ def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Ta
 def _joined(
     name: str, folder: Folder, paths: Sequence[str], *, max_bytes: int, max_held: int
 ) -> Table | None:
-    tally, files = Tally(), Files(paths)
+    tally, files, used = Tally(), Files(paths), {*paths}
     columns: dict[str, list[str | None]] = {}
-    notes: dict[str, None] = {}
-    n_rows, kind, are_alike = 0, "", True
+    notes: dict[str, list[str]] = {}
+    n_rows, n_joined, n_beyond, is_cut, kind = 0, 0, 0, False, ""
     vectors: list[FileVectors] = []
-    for path in paths:
-        own = folder.content(path, tally) if max_held > _MIN_HELD else b""
-        if not own:
-            tally.leave_out("file beyond the memory", "files beyond the memory",
-                            int(max_held <= _MIN_HELD))  # fmt: skip
-            continue
-        table = _plain_table(
-            path, _ending(path), own, max_bytes=max_bytes, max_held=max_held, form=""
-        )
-        max_held -= table.n_bytes
-        kind = kind or table.format
-        are_alike = are_alike and (not n_rows or {*table.columns} <= {*columns})
-        places = {title: (cell,) * table.n_rows for title, cell in files.cells(path).items()}
+    for path, table in _tables_in(folder, paths, tally, max_bytes=max_bytes, max_held=max_held):
+        places = files.cells(path)
         given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
-        cells = {**given, **places}
-        for title in dict.fromkeys((*columns, *cells)):
-            column = columns.setdefault(title, [None] * n_rows)
-            column.extend(cells.get(title, (None,) * table.n_rows))
-        n_rows += table.n_rows
-        notes |= dict.fromkeys((*table.notes, *table.left_out))
+        titles = dict.fromkeys((*columns, *given, *places))
+        if columns and len(titles) > len(columns) and _ending(path) not in _COLUMNS:
+            return None
+        if len(titles) > MAX_COLUMNS + len(places):
+            raise CorpusError(
+                f"{named(name)} has more than {MAX_COLUMNS:,} different columns in its files. Keep "
+                "that of texts and those of labels."
+            )
+        most = max(0, max_rows(len(titles)) - n_rows) if n_rows else table.n_rows
+        n_new = 0 if is_cut else min(table.n_rows, most)
+        is_cut |= n_new < table.n_rows
+        if not n_new:
+            n_beyond += 1
+            continue
+        for title in titles:
+            cells = (places[title],) * n_new if title in places else given.get(title)
+            own = columns.setdefault(title, [None] * n_rows)
+            own.extend(cells[:n_new] if cells else (None,) * n_new)
+        n_rows, n_joined, kind = n_rows + n_new, n_joined + 1, kind or table.format
+        for note in (*table.notes, *table.left_out):
+            notes.setdefault(note, []).append(path)
         vectors.extend(table.vectors)
-    if not columns or (_ending(paths[0]) not in _COLUMNS and not are_alike):
+    if not columns:
         return None
-    others = [path for path in folder.paths if path not in {*paths}]
+    if is_cut:
+        tally.remark(f"Only the first {n_rows:,} rows were read.")
+    tally.leave_out("file with later rows", "files with later rows", n_beyond)
+    others = [path for path in folder.paths if path not in used]
     tally.leave_out("file beside the tables", "files beside the tables", len(others))
     for path in others[:3]:
         tally.name(path)
-    said = (f"{len(paths):,} files were joined.", *notes, *tally.notes)
-    joined = table_of(name, kind, columns, notes=said[len(paths) < 2 :])
-    if len(paths) < 2 or not vectors:
+    for note, (first, *more) in notes.items():
+        if 1 + len(more) < n_joined:
+            also = f" and {len(more):,} more" * bool(more)
+            tally.say(f"{named(first)}{also}: {note}")
+    common = [note for note, own in notes.items() if len(own) == n_joined]
+    said = (f"{n_joined:,} files were joined.", *common, *tally.notes)
+    joined = table_of(name, kind, columns, notes=dict.fromkeys(said[n_joined < 2 :]))
+    if n_joined < 2 or not vectors:
         return replace(joined, vectors=tuple(vectors))
-    titles = ", ".join(dict.fromkeys(f"“{own.title}”" for own in vectors))
-    why = f"The vectors of {titles} were left out: they are read from one file only."
+    quoted = ", ".join(dict.fromkeys(f"“{own.title}”" for own in vectors))
+    why = f"The vectors of {quoted} were left out: they are read from one file only."
     return replace(joined, left_out=(*joined.left_out, f"{why} Give a file that holds all rows."))
+
+
+def _tables_in(
+    folder: Folder, paths: Sequence[str], tally: Tally, *, max_bytes: int, max_held: int
+) -> Iterator[tuple[str, Table]]:
+    """Yield the tables of files within bounds of memory and time, with their paths.
+
+    The others are counted.
+
+    Raises:
+        CorpusError: no table was read, and a file was refused.
+    """
+    end = time.monotonic() + _SECONDS
+    most = _MAX_PROCESSES if _ending(paths[0]) in _COLUMNS else _MAX_JOINED
+    beyond = f"beyond the first {most:,}"
+    tally.leave_out(f"file {beyond}", f"files {beyond}", max(0, len(paths) - most))
+    n_read, refusal = 0, None
+    for path in paths[:most]:
+        n_seconds = end - time.monotonic()
+        if max_held <= _MIN_HELD or n_seconds <= 0:
+            what = "memory" if max_held <= _MIN_HELD else "time for reading"
+            tally.leave_out(f"file beyond the {what}", f"files beyond the {what}")
+            continue
+        own = folder.content(path, tally)
+        tally.leave_out("empty file", n=int(own == b""))
+        if not own:
+            continue
+        bounds = {"max_bytes": max_bytes, "max_held": max_held}
+        try:
+            table = _plain_table(path, _ending(path), own, form="", n_seconds=n_seconds, **bounds)
+        except CorpusError as exc:
+            refusal = refusal or exc
+            tally.leave_out("file that cannot be read", "files that cannot be read")
+            tally.say(str(exc))
+            continue
+        max_held -= table.n_bytes
+        n_read += 1
+        yield path, table
+    if refusal is not None and not n_read:
+        raise refusal
 
 
 # --- Vectors of the rows: columns of the file, or arrays beside it
@@ -536,12 +611,20 @@ def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: i
 
 
 def _plain_table(
-    name: str, ending: str, content: bytes, *, max_bytes: int, max_held: int, form: Form
+    name: str,
+    ending: str,
+    content: bytes,
+    *,
+    max_bytes: int,
+    max_held: int,
+    form: Form,
+    n_seconds: float = _SECONDS,
 ) -> Table:
     """Return the table in a file that no other tool wrote, or that is to be read as it is."""
     if ending in _COLUMNS:
         kind = _COLUMNS[ending]
-        return read_parquet(name, content, max_bytes=max_bytes, max_held=max_held, kind=kind)
+        bounds = {"max_bytes": max_bytes, "max_held": max_held}
+        return read_parquet(name, content, kind=kind, n_seconds=n_seconds, **bounds)
     if ending in _TEXTS:
         return read_text(name, content, max_held, form=form)
     if ending in _TABLES:

@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
+from contextlens.corpus.exports import reading
 from contextlens.corpus.exports.reading import EXPORTS
 from contextlens.corpus.readers import Table, read, to_corpus
 from contextlens.corpus.targets import guess_marks, label_columns, targets_of
@@ -382,7 +384,7 @@ CASES = [
          ["1 file beside the texts was left out", "“aclImdb/README”"]),
     Case("files", "slack.zip", zipped(SLACK), ["Good morning to all", "Hello", "Cats!"], (),
          {"author": ["Ann Lee", "U2", "Ann Lee"], "folder": ["general", "general", "random"]},
-         ["1 notice of the app was left out", "2 files of other kinds were left out",
+         ["1 notice of the app was left out", "1 file of another kind was left out",
           "“ours/channels.json”"], "chats, 3 files"),
     Case("files", "doccano.zip", zipped({
         f"{person}.jsonl": jsonl({"id": 1, "text": BANKS[0], "label": [[4, 8, label]]},
@@ -452,12 +454,59 @@ def test_a_list_in_a_large_object_is_read_in_steps() -> None:
     (paragraph,) = article["paragraphs"]
     long = {**paragraph, "context": "The Oder is a river. " * 1_000}
     article = {**article, "paragraphs": [long] * 180}
-    for rest, n_notes in (({}, 0), ({"version": "2"}, 1)):
+    for rest in ({}, {"version": "2"}):
         content = json.dumps({"about": {"n": [1]}, "data": [article] * 3, **rest}).encode()
         assert len(content) > 10_000_000
         table = read("train.json", content, max_bytes=MAX)
         assert (table.export, table.n_rows) == ("SQuAD", 1_080)
-        assert sum("what follows it was left out" in note for note in table.notes) == n_notes
+        assert "Only the list “data” was read. Not read: “about”." in table.notes
+        assert ("What follows “data” was left out." in table.notes) == bool(rest)
+
+
+def test_of_a_large_chat_its_messages_are_read_and_not_its_participants() -> None:
+    people = [{"name": "Ann"}, {"name": "Bob"}]
+    said = [{"sender_name": "Ann", "timestamp_ms": 1, "content": f"Good morning {i} " + "a" * 900}
+            for i in range(12_000)]  # fmt: skip
+    content = json.dumps({"participants": people, "title": "x", "messages": said, "is": 1}).encode()
+    table = read("message_1.json", content, max_bytes=MAX)
+    assert table.n_rows == len(said)
+    assert "Only the list “messages” was read. Not read: “participants”, “title”." in table.notes
+    few = {"participants": people, "rows": said[:9], **{f"k{i}": "a" * 1_500_000 for i in range(8)}}
+    table = read("a.json", json.dumps(few).encode(), max_bytes=MAX)
+    assert table.n_rows == 9
+    others = "“participants”, “k0”, “k1”, “k2”, “k3”, …"
+    assert f"Only the list “rows” was read. Not read: {others}." in table.notes
+    cut = json.dumps({"rows": said[:9], "k": "a" * 11_000_000}).encode()
+    table = read("a.json", cut, max_bytes=MAX)
+    assert "What follows “rows” was left out." in table.notes
+
+
+def test_files_beyond_the_number_or_the_time_for_them_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = {f"{name}.jsonl": jsonl({"text": f"The bank {name}"}) for name in "abcde"}
+    monkeypatch.setattr(reading, "_MAX_FILES", 4)
+    table = read("a.zip", zipped(lines), max_bytes=MAX)
+    assert (table.n_rows, table.export) == (4, "JSON, 4 files")
+    assert table.notes == ("1 file beyond the first 4 was left out.",)
+    now = iter(range(0, 1_000, 10))
+    monkeypatch.setattr(reading, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    monkeypatch.setattr(reading, "_SECONDS", 25)
+    table = read("a.zip", zipped(lines), max_bytes=MAX)
+    assert table.n_rows == 2
+    assert table.notes == ("3 files beyond the first 2 were left out.",)
+
+
+def test_users_of_a_chat_are_read_or_said_not_to_be() -> None:
+    days = {f"general/2020-01-0{i}.json": json.dumps(
+        [{"type": "message", "user": "U1", "text": f"Hello to you {i}", "ts": "1.0"}]
+    ).encode() for i in (1, 2)}  # fmt: skip
+    users = json.dumps([{"id": "U1", "real_name": "Ann"}]).encode()
+    table = read("s.zip", zipped({"users.json": users, **days}), max_bytes=MAX)
+    assert (table.columns["author"], table.notes) == (("Ann", "Ann"), ())
+    table = read("s.zip", zipped({"users.json": b"\x00\xff" * 99, **days}), max_bytes=MAX)
+    assert table.columns["author"] == ("U1", "U1")
+    assert "Not read: “users.json”." in table.notes
 
 
 def test_lists_in_parquet_are_read_as_in_json() -> None:
@@ -622,16 +671,26 @@ HOSTILE = {
         {**result(BANKS[0], "money")},
         *({**choice(f"c{i}", "x"), "id": "a"} for i in range(900)),
         *({**choice("mood", "x"), "id": "b"} for i in range(30_000))]})),
+    "lists.json": json.dumps(
+        {"": "a" * 7_000_000, **{str(i): [1] for i in range(300_000)}}).encode(),
+    "deep.zip": zipped({**{f"{i}.json": b'{"text": "a b"}' for i in range(4_000)},
+                        "a/" * 30_000 + "x.json": b"{}"}),
+    "titles.zip": zipped({f"{i}.csv": ",".join(f"t{i}_{k}" for k in range(900)).encode()
+                          + b"\n" + b"a b," * 899 + b"c\n" for i in range(200)}),
     "range.conllu": b"1-999999999\tx\t_\t_\n" + b"1\ta\ta\tX\n" * 50_000,
     "range.2.conllu": b"1-2\tx\t_\t_\n" + b"1\ta\ta\tX\n" * 50_000,
 }  # fmt: skip
 
 
+REFUSED = {"titles.jsonl": "more than 1,000 different keys", "lists.json": "one JSON object",
+           "deep.zip": "holds 4,001 files", "titles.zip": "holds 200 files"}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_time_of_a_file_grows_with_its_size(name: str) -> None:
     begin = time.process_time()
-    if name == "titles.jsonl":
-        with pytest.raises(CorpusError, match="more than 1,000 different keys"):
+    if name in REFUSED:
+        with pytest.raises(CorpusError, match=REFUSED[name]):
             read(name, HOSTILE[name], max_bytes=MAX)
     else:
         assert read(name, HOSTILE[name], max_bytes=MAX).n_rows

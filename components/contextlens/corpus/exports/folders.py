@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 MAX_FILES = 200_000
+_MAX_DEPTH = 20  # folders within folders, each of which may be a column
 _N_FLAT = 5  # files of one folder are texts, unless their names are those of tables
 _OF_TABLES = re.compile(r"train|test|val|dev|label|gold|map|class", re.IGNORECASE)
 _TEXT = re.compile(r".*\.txt|[^.]+|\d[\d.]*", re.IGNORECASE | re.DOTALL)
@@ -104,13 +105,14 @@ class Folder:
 
 
 def folder_in(name: str, content: bytes, max_bytes: int) -> Folder | None:
-    """Return the files of a ZIP file; None if it is damaged, or names too many."""
+    """Return the files of a ZIP file; None if it is damaged, names too many, or is too deep."""
     if n_entries(content) > MAX_FILES:
         return None
     try:
-        return Folder(name, zipfile.ZipFile(io.BytesIO(content)), max_bytes)
+        folder = Folder(name, zipfile.ZipFile(io.BytesIO(content)), max_bytes)
     except FAILURES:
         return None
+    return None if any(path.count("/") > _MAX_DEPTH for path in folder.paths) else folder
 
 
 # --- Texts, with folders as labels

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -85,6 +86,8 @@ __all__ = [
 
 _N_HEAD = 50  # objects by which a tool is recognised
 _N_JOINT = 500  # of several files
+_MAX_FILES = 10_000  # that are parsed, about 1 ms each
+_SECONDS = 60  # after which no more files are looked at, and then none are read
 _N_LATER = 50  # more of them with the first marks of a list
 _MAX_DEPTH = 6  # of lists that may hold marks
 _MAX_LITERAL = 100_000  # characters of a list of Python's, of which parsing takes 300 times that
@@ -564,36 +567,43 @@ def _read_files(name: str, folder: Folder, max_held: int) -> Table | None:
 
     The kinds of tools come before plain JSON, whose files must have keys in common.
     """
-    paths = [path for path in folder.paths if _ending(path) in {*_JSON, *_BY_NAME}]
+    known = [path for path in folder.paths if _ending(path) in {*_JSON, *_BY_NAME}]
+    end = time.monotonic() + _SECONDS
     kinds: dict[str, str] = {}
     keys: dict[str, set[str]] = {}
     joint: dict[str, list[Item]] = {}
     sizes = Counter[str]()
-    for path in paths:
+    for path in takewhile(lambda _: time.monotonic() < end, known[:_MAX_FILES]):
         head = _head_in(folder, path)
         kind = kinds[path] = _kind_of_file(path, head)
         keys[path] = {key for item in head for key in item}
         own = joint.setdefault(kind, [])
         own += head[: max(0, _N_JOINT - len(own))]
         sizes[kind] += folder.size(path) if kind or head else 0
+    paths = list(kinds)
     kind = max(sizes, key=lambda own: (own not in {"", *_GENERIC}, sizes[own]), default="")
     chosen = [path for path in paths if kinds[path] == kind]
     if chosen and (not kind or kind in _GENERIC):
         model = keys[max(chosen, key=folder.size)]
-        chosen = [own for own in chosen if 2 * len(keys[own] & model) > len(keys[own] | model)]
+        shared = {own: len(keys[own] & model) for own in chosen}
+        chosen = [n for n in chosen if 3 * shared[n] > len(keys[n]) + len(model)]  # most of both
     if len(chosen) < 2:
         return None
     tally = Tally()
-    others = [path for path in folder.paths if path not in {*chosen}]
+    names = _names_of_users(folder) if kind == "chat_messages" else {}
+    used = {*chosen, *known[len(paths) :], *([_users(folder)] if names else ())}
+    others = [path for path in folder.paths if path not in used]
+    beyond = f"beyond the first {len(paths):,}"
+    tally.leave_out(f"file {beyond}", f"files {beyond}", len(known) - len(paths))
     tally.leave_out("file of another kind", "files of other kinds", len(others))
     for path in others[:3]:
         tally.name(path)
-    rows = _Rows(_rows_of_files(folder, chosen, kind, joint[kind], tally), tally)
+    rows = _Rows(_rows_of_files(folder, chosen, kind, joint[kind], names, tally), tally)
     table = _table(name, "files", Charset("utf-8", ""), rows, max_held)
     if table is None:
         return None
     tool = EXPORTS[kind].tool if kind else "JSON"
-    found = replace(table, format=tool, export=f"{tool}, {len(chosen):,} files")
+    found = replace(table, format=tool, export=f"{tool}, {tally.n_files:,} files")
     return _of_people(found, kind)
 
 
@@ -618,12 +628,21 @@ def _kind_of_file(path: str, head: Sequence[Item]) -> str:
 
 
 def _rows_of_files(
-    folder: Folder, paths: Sequence[str], kind: str, joint: Sequence[Item], tally: Tally
+    folder: Folder,
+    paths: Sequence[str],
+    kind: str,
+    joint: Sequence[Item],
+    names: Mapping[str, str],
+    tally: Tally,
 ) -> Iterator[Row]:
-    """Yield the rows of files with the place of their file."""
-    files, names = Files(paths), _names_of_users(folder) if kind == "chat_messages" else {}
+    """Yield the rows of files with the place of their file, and the names of users by ID."""
+    files = Files(paths)
     shared = _recognised(joint, [kind]) if kind and joint else None
+    end = time.monotonic() + _SECONDS
     for path in paths:
+        if time.monotonic() > end:
+            tally.leave_out("file beyond the time for reading", "files beyond the time for reading")
+            continue
         content = folder.content(path, tally)
         charset = None if content is None else folder.charset(path, content, tally)
         if content is None or charset is None:
@@ -656,15 +675,24 @@ def _rows_of_file(
         else:
             yield dict(item)
     for note in source.notes:
-        tally.say(path, note)
+        tally.say(f"{named(path)}: {note}")
+
+
+def _users(folder: Folder) -> str:
+    """Return the path of Slack's list of users; "" if there is none."""
+    return next((own for own in folder.paths if own.rpartition("/")[2] == "users.json"), "")
 
 
 def _names_of_users(folder: Folder) -> dict[str, str]:
-    """Return the names of Slack's users by ID."""
-    path = next((own for own in folder.paths if own.rpartition("/")[2] == "users.json"), "")
+    """Return the names of Slack's users by ID; none if they cannot be read."""
+    path = _users(folder)
     content = folder.content(path, Tally()) if path else None
     names = {}
-    for user in _items_in(path, content) if content else ():
+    try:
+        users = _items_in(path, content) if content else ()
+    except CorpusError:
+        return {}
+    for user in users:
         name = user.get("real_name") or user.get("name")
         if isinstance(name, str) and isinstance(user.get("id"), str):
             names[user["id"]] = name

@@ -130,9 +130,9 @@ class Tally:
         """Keep a sentence on all of the file, once."""
         self._remarks[sentence] = None
 
-    def say(self, path: str, note: str) -> None:
+    def say(self, note: str) -> None:
         """Keep a note on one of several files."""
-        self._said.append(f"{named(path)}: {note}")
+        self._said.append(note)
 
     def meet(self, person: str) -> None:
         """Note whose annotation a row is."""
@@ -156,6 +156,11 @@ class Tally:
     def read_as(self, charset: str) -> None:
         """Count a file by the title of its encoding."""
         self._charsets[charset] += 1
+
+    @property
+    def n_files(self) -> int:
+        """The number of files that were read as text."""
+        return self._charsets.total()
 
     def count_in(self, unit: Unit) -> None:
         """Note the unit in which the marks were counted."""
