@@ -6,7 +6,6 @@ from contextlens.features.pairs.layer_chart import HEIGHT
 from contextlens.ui.frame import shell
 from contextlens.ui.models import runtime
 from contextlens.ui.state import session
-from contextlens.ui.widgets.layer_bar import layer_bar
 
 view = session.current()
 downloads = shell.header(controls.PAGE, view)
@@ -18,13 +17,13 @@ page.file_panel(view, own)
 page.choose_pooling(view, pairs, card, vectors_container)
 result = page.result_of(view, pairs, card)
 if result is not None:
-    baseline = runtime.baseline(card)
+    baseline = None if pairs.vectors else runtime.baseline(card)
     at_layer = result.at_layer(pairs, view.layer, baseline)
     if page.has_cosines(at_layer):
         page.picture(view, at_layer, pair_container)
-        layer_bar(view, at_layer.layers)
+        page.layers(view, at_layer)
         page.look_closer(view, at_layer)
         page.explain(at_layer, card)
         page.downloads(view, at_layer, card, downloads)
-    if baseline is None:
+    if baseline is None and not pairs.vectors:
         runtime.await_measures(card)

@@ -94,6 +94,18 @@ FILES: Mapping[str, Callable[[list[Any]], bytes]] = {
 }
 
 
+def test_a_parquet_column_beyond_the_memory_is_left_out_with_the_bound() -> None:
+    long = [numbers * 100 for numbers in LISTS]
+    content = parquet(text=TEXTS, vector=pa.array(long, pa.list_(pa.float32())))
+    sheet = read("a.parquet", content, max_bytes=BOUND, max_held=300_000)
+    assert not sheet.vectors
+    assert list(sheet.columns) == ["text"]
+    assert sheet.left_out == (
+        "vector was left out: it holds vectors that take 0.4 MB (40 rows of 2,400 numbers), and "
+        "0.3 MB are left for them here: give fewer rows, or shorter vectors.",
+    )
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_column_of_lists_is_read_as_vectors_and_rows_without_one_are_counted(name: str) -> None:
     (own,) = table(name, FILES[name](LISTS)).vectors

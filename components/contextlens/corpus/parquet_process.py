@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,8 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     _check(name, columns, n_rows)
     _check_unpacked(name, [c for c in columns if c.are_numbers or not c.obstacle], max_bytes)
     n_wanted = min(n_rows, max_rows(sum(not column.obstacle for column in columns)))
-    vectors = _vectors_in(content, columns, n_wanted, max_held)
+    vectors, too_large = _vectors_in(content, columns, n_wanted, max_held)
+    columns = [replace(c, obstacle=too_large.get(c.title, c.obstacle)) for c in columns]
     columns = [column for column in columns if column.title not in vectors]
     readable = [column for column in columns if not column.obstacle]
     left_out = [
@@ -314,15 +315,25 @@ def _list_of_numbers(kind: pa.DataType) -> pa.DataType | None:
 
 def _vectors_in(
     content: bytes, columns: list[_Column], n_rows: int, max_held: int
-) -> dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]]:
-    """Return type, matrix and reasons of the columns that likely hold vectors, by title."""
+) -> tuple[dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]], dict[str, str]]:
+    """Return type, matrix and reasons of the columns that likely hold vectors, by title.
+
+    Also return what the columns hold whose vectors take too much memory, by title.
+    """
+    too_large: dict[str, str] = {}
     found: dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]] = {}
     for column in columns:
-        vectors = _vectors_of(content, column, n_rows, max_held) if column.are_numbers else None
+        if not column.are_numbers:
+            continue
+        try:
+            vectors = _vectors_of(content, column, n_rows, max_held)
+        except NotTextError as exc:
+            too_large[column.title] = str(exc)
+            continue
         if vectors is not None:
             found[column.title] = vectors
             max_held -= vectors[1].nbytes
-    return found
+    return found, too_large
 
 
 def _vectors_of(
@@ -341,8 +352,14 @@ def _vectors_of(
         if matrix is None:
             sample = [values[starts[i] : starts[i + 1]] for i in range(min(len(given), 200))]
             n_dims, dtype = are_vectors(sample), array.type.value_type.to_pandas_dtype().__name__
-            if not n_dims or 4 * n_rows * n_dims > max_held:
+            if not n_dims:
                 return None
+            if 4 * n_rows * n_dims > max_held:
+                raise NotTextError(
+                    f"vectors that take {4e-6 * n_rows * n_dims:,.1f} MB ({n_rows:,} rows of "
+                    f"{n_dims:,} numbers), and {max_held / 1e6:,.1f} MB are left for them here: "
+                    "give fewer rows, or shorter vectors"
+                )
             matrix = np.full((n_rows, n_dims), np.nan, np.float32)
         fits = np.flatnonzero(lengths == matrix.shape[1])
         reasons[at + given] = LENGTH

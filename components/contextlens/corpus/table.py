@@ -46,6 +46,7 @@ __all__ = [
     "nothing_fits",
     "table_of",
     "text_pair",
+    "titled_sides",
     "unique",
 ]
 
@@ -304,6 +305,12 @@ def _ends(columns: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
             both = ends.setdefault(rest, ["", ""])
             both[_SIDES[side]] = both[_SIDES[side]] or title
     return ends
+
+
+def titled_sides(titles: Iterable[str]) -> tuple[str, str]:
+    """Return two titles that differ by 1 and 2, or by a and b, in that order; "" for none."""
+    first, second = next(filter(all, _ends(titles).values()), ("", ""))
+    return first, second
 
 
 def _stem_rank(stem: tuple[str, ...]) -> int:

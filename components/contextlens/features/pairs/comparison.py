@@ -10,13 +10,19 @@ from contextlens.analysis.correlation import Correlation, correlated, shared_wor
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.errors import JobError
 from contextlens.features.pairs.correlation import ScoredPairs
-from contextlens.features.pairs.cosines import PairCosines, compare, n_tokens_of, pooling_of
+from contextlens.features.pairs.cosines import (
+    PairCosines,
+    compare,
+    given_cosines,
+    n_tokens_of,
+    pooling_of,
+)
 from contextlens.features.pairs.pair_set import PairSet, bundled_pairs
 from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
 from contextlens.features.pairs.threshold import Judgement, LabelledPairs, judge
 from contextlens.features.pairs.triplets import TripletPairs
 from contextlens.jobs import Report, Task, page_work
-from contextlens.ui.corpora.controls import COLLECTION, OWN_FILE
+from contextlens.ui.corpora.controls import COLLECTION, OWN_FILE, VECTORS
 from contextlens.ui.corpora.controls import PAIRS as PAIRS_FILE
 from contextlens.ui.files import uploads
 from contextlens.ui.models.background import jobs
@@ -25,6 +31,7 @@ from contextlens.ui.state.view import ViewState
 
 PAIRS = page_work("pairs to compare", "Looking at the pairs")
 _READING = 0.97  # the share of progress for reading the pairs; the rest is for judging them
+_GIVEN_SECONDS = 3e-5  # for a pair whose vectors the file gives
 _EVICTED = "This comparison had to make room for others. Look at the page again, then download it."
 
 
@@ -76,17 +83,26 @@ def own_pairs(view: ViewState) -> PairSet | None:
 
 
 def pairs_of(view: ViewState) -> PairSet:
-    """Return the pairs that a view names; the example pairs if it names none."""
-    return own_pairs(view) or bundled_pairs()
+    """Return the pairs that a view names, with the file's vectors if it names these, too.
+
+    These are the example pairs if it names none.
+    """
+    own = own_pairs(view)
+    if own is None:
+        return bundled_pairs()
+    return own if VECTORS.of(view) else own.by_model
 
 
 def comparison_key(pairs: PairSet, card: ModelCard, pooling: str) -> Hashable:
     """Return the key of a comparison's job: the same for everyone who compares the same pairs."""
-    return ("pairs", pairs.key, card.id, card.checksum, pooling)
+    how = (card.id, card.checksum, pooling) if pairs.vectors is None else ("given",)
+    return ("pairs", pairs.key, *how)
 
 
 def seconds_of(pairs: PairSet, card: ModelCard, token_seconds: float) -> float:
     """Return the expected duration of a comparison, from the duration of one token."""
+    if pairs.vectors is not None:
+        return pairs.n * _GIVEN_SECONDS
     return float(n_tokens_of(pairs, card).sum()) * token_seconds
 
 
@@ -109,6 +125,9 @@ def comparison_task(
     """
 
     def work(report: Report) -> PairsResult:
+        if pairs.vectors is not None:
+            report("Judging the pairs", 0)
+            return evaluate(pairs, given_cosines(pairs, pairs.vectors))
         cosines = compare(
             pairs,
             card,

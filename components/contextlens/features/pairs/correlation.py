@@ -202,6 +202,8 @@ class ScoredPairs(PairsAtLayer):
             "annotations": [color_key([_SCORE_HIGHER, _COSINE_HIGHER])],
         }
         title = say("pairs.scatter.title", n=self.correlation.n, layer=self.layer)
+        if self.pairs.vectors is not None:
+            title = say("pairs.given.scatter", n=self.correlation.n)
         return keyed_figure(traces, layout, title=title)
 
     def _points(self, rows: IntArray, color: str) -> dict[str, Any]:
@@ -226,6 +228,8 @@ class ScoredPairs(PairsAtLayer):
     def scatter_alt(self) -> str:
         """Return a description of the scatter plot."""
         finding = str(self.claims()[0]).replace("**", "")
+        if self.pairs.vectors is not None:
+            return say("pairs.given.scatter_alt", finding=finding)
         return say("pairs.alt.scatter", layer=self.layer, finding=finding)
 
     # --- The correlation at the layer, and at all of them
@@ -255,13 +259,17 @@ class ScoredPairs(PairsAtLayer):
             return [claim("pairs.scores.few", n=correlation.n_distinct, least=FEWEST)]
         if np.isnan(r):
             equal = "equal_scores" if correlation.has_equal_scores else "equal_cosines"
+            if self.pairs.vectors is not None and equal == "equal_cosines":
+                return [claim("pairs.given.equal_cosines", n=n)]
             return [claim(f"pairs.scores.{equal}", layer=self.layer, n=n)]
         is_above, is_below = round(low, 2) > 0, round(high, 2) < 0  # as displayed
         case = "against" if is_below else "follows" if r >= _CLOSE else "loosely"
         case = case if is_above or is_below else "unclear"
-        finding = claim(
-            f"pairs.scores.{case}", layer=self.layer, spearman=r, low=low, high=high, n=n
-        )
+        numbers = {"spearman": r, "low": low, "high": high, "n": n}
+        if self.pairs.vectors is None:
+            finding = claim(f"pairs.scores.{case}", layer=self.layer, **numbers)
+        else:
+            finding = claim(f"pairs.given.scores.{case}", **numbers)
         if case == "unclear":
             return [finding, claim("pairs.scores.words.unknown")]
         place = "fewer" if words < low else "more" if words > high else "about"
@@ -291,13 +299,16 @@ class ScoredPairs(PairsAtLayer):
                 high=float(correlation.pearson_high[row]),
             ),
             *self.repeated_texts(correlation.rows),
-            claim(
-                "pairs.scores_sure.best",
-                layer=self.layers[best],
-                spearman=float(correlation.spearman[best]),
-                n=len(self.layers),
-            ),
+            *([] if self.pairs.vectors is not None else [self._best(best)]),
         ]
+
+    def _best(self, row: int) -> Claim:
+        return claim(
+            "pairs.scores_sure.best",
+            layer=self.layers[row],
+            spearman=float(self.correlation.spearman[row]),
+            n=len(self.layers),
+        )
 
     def figure(self) -> go.Figure:
         """Return both correlations at each layer, and that of the shared words."""

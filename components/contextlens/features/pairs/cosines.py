@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from contextlens.analysis.baseline import SEED
 from contextlens.analysis.snippet_start import literal, load_lines, prompt_argument, recipe_lines
 from contextlens.analysis.words import word_vectors
 from contextlens.content.language import say
@@ -17,7 +18,9 @@ from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.errors import RequestError
 from contextlens.core.recipe import pool
 from contextlens.core.schema import FloatArray, IntArray, Passport
+from contextlens.corpus.file_vectors import FileVectors
 from contextlens.features.pairs.controls import POOLING
+from contextlens.features.pairs.pair_file import no_vectors
 from contextlens.features.pairs.pair_set import PairSet
 from contextlens.maps.vectors import RECIPE, is_recipe, recipe_prompt, sentence_vectors
 from contextlens.ui.models.recipes import recipe_of, recipe_poolings, recipe_title
@@ -34,6 +37,18 @@ $$c_\ell = \frac{w_\ell \cdot w'_\ell}{\lVert w_\ell \rVert \, \lVert w'_\ell \r
 Where no word is marked, $T$ is all tokens of the text, [CLS] and [SEP] among them. By the model's
 own recipe, a text is cut at the recipe's length and pooled as the recipe says at every layer; at
 the last layer its further steps follow, so those cosines are sentence-transformers' own.
+"""
+
+
+GIVEN_FORMULA = r"""
+**Cosine of a pair.** Your file gives a vector for either text of a pair, $w$ and $w'$:
+
+$$c = \frac{w \cdot w'}{\lVert w \rVert \, \lVert w' \rVert}$$
+
+These vectors have no layers; below, they count as one.
+
+**Random pairs** are the first text of one row and the second of another, with different texts,
+drawn with a fixed seed. Nine in ten of their cosines lie between the 5th and the 95th percentile.
 """
 
 
@@ -71,6 +86,8 @@ class PairCosines:
         n_encoded: the number of encoded texts; one counts again if its vectors were evicted.
         passport: the passport of the encodings.
         n_unknown: the number of texts with unknown tokens.
+        random_range: the 5th and the 95th percentile of the cosines of random pairs of texts, for
+            the vectors of a file; None if they are not known.
     """
 
     values: FloatArray
@@ -79,6 +96,7 @@ class PairCosines:
     n_encoded: int
     passport: Passport
     n_unknown: int
+    random_range: tuple[float, float] | None = None
 
 
 def compare(
@@ -122,6 +140,61 @@ def compare(
         replace(passport, settings=settings),
         len(vectors.unknown),
     )
+
+
+_N_RANDOM = 2_000  # pairs
+_MIN_RANDOM = 20
+_GIVEN_ROWS = 4_096  # multiplied at a time
+
+
+def given_cosines(pairs: PairSet, vectors: tuple[FileVectors, FileVectors]) -> PairCosines:
+    """Return each pair's cosine by the vectors of its file, which count as one layer.
+
+    Args:
+        pairs: the pairs, all of whole texts.
+        vectors: the vectors of their first and second texts; pairs without both have no cosine.
+    """
+    first, second = vectors
+    known = np.flatnonzero((first.reasons == 0) & (second.reasons == 0))
+    values = np.full((1, pairs.n), np.nan, np.float32)
+    values[0, known] = _row_cosines(first, second, known, known)
+    one, other = np.random.default_rng(SEED).choice(known, (2, _N_RANDOM))
+    different = (pairs.sides[one] != pairs.sides[other]).all(axis=1)
+    different &= pairs.sides[one, 0] != pairs.sides[other, 1]
+    one, other = one[different], other[different]
+    random_range = None
+    if len(np.unique(np.stack([one, other]), axis=1).T) >= _MIN_RANDOM:
+        low, high = np.percentile(_row_cosines(first, second, one, other), [5, 95]).tolist()
+        random_range = (low, high)
+    passports = [own.passport() for own in vectors]
+    settings = [
+        {name: value for name, value in passport.settings.items() if name != "texts_left_out"}
+        for passport in passports
+    ]
+    passport = replace(
+        passports[0],
+        settings={
+            "text_1": settings[0],
+            "text_2": settings[1],
+            "pairs_left_out": dict(no_vectors(first, second)),
+            "random_pairs": len(one),
+            "random_seed": SEED,
+        },
+    )
+    return PairCosines(values, (-1,), 0, 0, passport, 0, random_range)
+
+
+def _row_cosines(
+    first: FileVectors, second: FileVectors, rows: IntArray, others: IntArray
+) -> FloatArray:
+    """Return the cosines of some rows of the first vectors with rows of the second."""
+    cosines = np.empty(len(rows), np.float64)
+    for at in range(0, len(rows), _GIVEN_ROWS):
+        some = slice(at, at + _GIVEN_ROWS)
+        a, b = first.rows[rows[some]].astype(float), second.rows[others[some]].astype(float)
+        lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+        cosines[some] = np.einsum("pd,pd->p", a, b) / lengths
+    return np.clip(cosines, -1, 1).astype(np.float32)
 
 
 def n_tokens_of(pairs: PairSet, card: ModelCard) -> IntArray:
@@ -296,7 +369,12 @@ for text1, span1, text2, span2 in pairs:
 def cosine_scripts(
     pairs: PairSet, numbers: IntArray, card: ModelCard, passport: Passport
 ) -> list[tuple[str, str]]:
-    """Return scripts for the cosines of some pairs, each with its title; a chart has none."""
+    """Return scripts for the cosines of some pairs, each with its title; a chart has none.
+
+    Those of the file's vectors compute the cosines of all pairs.
+    """
+    if pairs.vectors is not None:
+        return [(say("pairs.given.snippet"), given_snippet(pairs.vectors))]
     pooling = str(passport.settings["pooling"])
     if not is_recipe(pooling) or card.recipe is None:
         script = cosines_snippet(card, pairs, numbers)
@@ -304,6 +382,26 @@ def cosine_scripts(
     texts = [(pairs.text(i, 0), pairs.text(i, 1)) for i in numbers.tolist()]
     script = recipe_snippet(card, texts, prompt=recipe_prompt(card, pooling))
     return [(say("pairs.recipe_snippet"), script)]
+
+
+_GIVEN_ROWS_LINES = """\
+import numpy as np
+
+with np.load("pairs.npz") as page:
+    rows = page["rows"][~np.isnan(page["cosines"][0])] - 1  # of your file, from 0
+
+"""
+_GIVEN_COSINES = """\
+lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(vectors, axis=1)
+cosines = (first * vectors).sum(axis=1) / lengths
+print(*[f"{value:.4f}" for value in cosines[:3]], f"of {len(cosines)} pairs")
+"""
+
+
+def given_snippet(vectors: tuple[FileVectors, FileVectors]) -> str:
+    """Return a script that reads both vectors of the pairs in the NPZ, and prints `cosines`."""
+    first, second = (own.script(None) for own in vectors)
+    return f"{_GIVEN_ROWS_LINES}{first}first = vectors\n\n{second}{_GIVEN_COSINES}"
 
 
 def cosines_snippet(card: ModelCard, pairs: PairSet, numbers: IntArray) -> str:

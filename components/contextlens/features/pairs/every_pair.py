@@ -31,7 +31,7 @@ class EveryPair(Panel):
         first = claim("pairs.first_rows", shown=MAX_LISTED_PAIRS, n=n)
         return [
             *([first] if n > MAX_LISTED_PAIRS else []),
-            *([claim("pairs.notes.lost", n=n_lost)] if n_lost else []),
+            *([self.pairs.lost_note()] if n_lost else []),
         ]
 
 
@@ -74,7 +74,7 @@ class PairRows(Sequence[Mapping[str, Any]]):
         if pairs.split is not None:
             row["split"] = SPLIT_NAMES.get(int(pairs.split[i]), "")
         row |= {name: column[i].item() for name, column in at_layer.verdict_columns.items()}
-        if self._every_layer:
+        if self._every_layer and pairs.vectors is None:
             cosines = at_layer.every_layer.values[:, i].tolist()
             names = (f"layer {layer}" for layer in at_layer.layers)
             return row | dict(zip(names, cosines, strict=True))

@@ -57,7 +57,9 @@ class OnePair(Panel):
                 Stretch(say("pairs.pair.same", cut=cut), cut, scale[1], _SAME_TINT),
             ]
         else:
-            stretches = [] if random is None else [Stretch(say("pairs.pair.random"), *random)]
+            given = self.at_layer.pairs.vectors is not None
+            name = say("pairs.given.random_texts") if given else say("pairs.pair.random")
+            stretches = [] if random is None else [Stretch(name, *random)]
             stretches.append(Stretch(say("pairs.pair.identical"), 1.0, 1.0))
         return line_ruler(stretches, self._cosine, scale=scale, cut=cut)
 
@@ -70,6 +72,8 @@ class OnePair(Panel):
     def unread_claims(self, service: EncoderService, model: str) -> list[Claim]:
         """Return what the model cannot read of the texts, and that it reads both the same."""
         pairs = self.at_layer.pairs
+        if pairs.vectors is not None:
+            return []
         texts = [pairs.text(self.number, side) for side in (0, 1)]
         both = service.tokenize(model, texts)
         names = (say("pairs.pair.first"), say("pairs.pair.second"))

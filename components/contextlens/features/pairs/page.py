@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -31,7 +31,12 @@ from contextlens.features.pairs.controls import (
     WRONG,
 )
 from contextlens.features.pairs.correlation import CORRELATION_FORMULA, ScoredPairs
-from contextlens.features.pairs.cosines import COSINE_FORMULA, cosine_scripts, pooling_of
+from contextlens.features.pairs.cosines import (
+    COSINE_FORMULA,
+    GIVEN_FORMULA,
+    cosine_scripts,
+    pooling_of,
+)
 from contextlens.features.pairs.every_pair import EveryPair, PairRows
 from contextlens.features.pairs.layer_chart import HEIGHT
 from contextlens.features.pairs.one_pair import OnePair, shown_pair
@@ -50,6 +55,7 @@ from contextlens.features.pairs.pair_file import (
     negative_column,
     share_again,
     share_pairs,
+    with_vectors,
 )
 from contextlens.features.pairs.pair_set import PairSet
 from contextlens.features.pairs.pairs_at_layer import PairsAtLayer
@@ -65,6 +71,7 @@ from contextlens.ui.corpora.controls import (
     OWN_FILE,
     PAIR_COLUMNS,
     PAIRS,
+    VECTORS,
 )
 from contextlens.ui.corpora.own_file import (
     ADDING,
@@ -77,15 +84,17 @@ from contextlens.ui.corpora.own_file import (
     secret_of,
     share,
 )
-from contextlens.ui.corpora.texts import collection_of, texts_of
+from contextlens.ui.corpora.texts import collection_of, label_naming, texts_of, vector_titles
 from contextlens.ui.files import chooser
 from contextlens.ui.files.uploads import table_of
 from contextlens.ui.models import waiting
 from contextlens.ui.models.background import maps
+from contextlens.ui.panel import Rows
 from contextlens.ui.state import session
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
+from contextlens.ui.widgets.layer_bar import layer_bar
 
 # --- The choice of pairs, and their results
 
@@ -107,17 +116,40 @@ def toolbar(view: ViewState, own: PairSet | None) -> tuple[DeltaGenerator, Delta
             horizontal=True, gap="small", vertical_alignment="bottom", width="content"
         )
         if own is not None:
+            _vectors(view, own)
             with kit.menu(say("pairs.columns")):
                 columns(view)
                 vectors = st.container()
+    if own is not None and own.vectors is None and VECTORS.of(view):
+        st.caption(say("pairs.given.not_here"))
     return container, vectors
+
+
+def _vectors(view: ViewState, own: PairSet) -> None:
+    """Draw the choice between the model's vectors and those of the file, if it has some."""
+    if own.vectors is None:
+        return
+    titles = [each.title for each in own.vectors]
+    given = label_naming(vector_titles(texts_of(view, OWN_FILE)) or titles, titles[0])
+    chosen = VECTORS.of(view)
+    inputs.menu(
+        VECTORS.label,
+        {
+            VECTORS.default: say("texts.of_model"),
+            chosen or given: " · ".join(shortened(title, 24) for title in titles),
+        },
+        chosen,
+        lambda value: session.write(VECTORS.put(session.current(), value)),
+        key="pairs_vectors",
+        help=VECTORS.help,
+    )
 
 
 def choose_pooling(
     view: ViewState, pairs: PairSet, card: ModelCard, container: DeltaGenerator | None
 ) -> None:
     """Draw the choice of how whole texts become vectors."""
-    if container is not None and not pairs.has_words:
+    if container is not None and not pairs.has_words and pairs.vectors is None:
         with container:
             inputs.select(view, pooling_of(pairs, card))
 
@@ -132,6 +164,8 @@ def result_of(view: ViewState, pairs: PairSet, card: ModelCard) -> PairsResult |
         texts=len(pairs.texts),
         layers=card.n_layers + 1,
     )
+    if pairs.vectors is not None:
+        cost = say("pairs.given.cost", n=pairs.n, duration=duration(seconds))
     pooling = pooling_of(pairs, card).of(view)
     task = comparison_task(pairs, card, uncached(), pooling=pooling, seconds=seconds)
     result: PairsResult | None = waiting.result_of(
@@ -172,7 +206,9 @@ def file_panel(view: ViewState, own: PairSet | None) -> None:
     if not is_open:
         return
     with st.container(border=True, key="pairs_own_file"):
-        chooser.upload_field(say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file)
+        chooser.upload_field(
+            say("pairs.file.upload"), key="pairs_upload", on_file=_choose_file, takes_arrays=True
+        )
         if sheet is not None:
             _preview(sheet, secret)
         elif gone and (FILE.of(view) or PAIRS.of(view)):
@@ -221,7 +257,9 @@ def _choose_file(secret: str, sheet: Table) -> None:
 def _preview(sheet: Table, secret: str) -> None:
     chooser.file_head(sheet, secret, key="pairs_head", on_file=_choose_file)
     guessed = guess_columns(sheet)
-    preselected = guessed.without_marks() if chooser.are_marks_refused(secret) else guessed
+    preselected = guessed
+    if chooser.are_marks_refused(secret):
+        preselected = with_vectors(sheet, guessed.without_marks())
     chosen = _pickers(sheet, preselected, f"pairs_{secret[-8:]}")
     if guessed.text2:
         marks = guessed.marks(1), guessed.marks(2)
@@ -257,7 +295,8 @@ def _picked_triplets(sheet: Table, chosen: PairColumns, secret: str) -> bool:
 
 def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
     """Draw the menus of columns with `current` preselected, and return the chosen columns."""
-    titles = _picked_titles(sheet, current, ("text1", "text2", "label", "split"), key)
+    columns = list(sheet.columns)
+    titles = _picked_titles(columns, current, ("text1", "text2", "label", "split"), key)
     meanings = _picked_meanings(sheet, current, titles["label"], key)
     ways = list(WAYS)
     way = st.selectbox(
@@ -267,8 +306,14 @@ def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
         format_func=table("pairs.ways").__getitem__,
         key=f"{key}_{current.way}_way",  # another menu once the guess is refused
     )
-    marks = _picked_titles(sheet, current, WAYS[way], key)
-    return PairColumns(**titles, **marks, meanings=meanings)
+    marks = _picked_titles(columns, current, WAYS[way], key)
+    vectors = dict[str, str]()
+    if sheet.vectors and way != "none":
+        st.caption(say("texts.given.sentences"))
+    elif len(sheet.vectors) > 1:
+        own = [each.title for each in sheet.vectors]
+        vectors = _picked_titles(own, current, ("vectors1", "vectors2"), key)
+    return PairColumns(**titles, **marks, **vectors, meanings=meanings)
 
 
 def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -> str:
@@ -307,9 +352,9 @@ def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -
 
 
 def _picked_titles(
-    sheet: Table, current: PairColumns, roles: tuple[str, ...], key: str
+    given: Sequence[str], current: PairColumns, roles: tuple[str, ...], key: str
 ) -> dict[str, str]:
-    titles = [_NONE, *sheet.columns]
+    titles = [_NONE, *given]
     containers = st.columns(min(4, max(2, len(roles)))) if roles else []
     chosen_titles = {}
     for i, name in enumerate(roles):
@@ -337,6 +382,9 @@ def _use_columns(secret: str, chosen: PairColumns, triplets: bool = True) -> Non
     close()
     view = _with_texts(session.current(), secret, sheet, chosen)
     view = PAIRS.put(COLLECTION.put(view, OWN_FILE), digest)
+    if chosen.vectors1:
+        titles = [own.title for own in sheet.vectors]
+        view = VECTORS.put(view, label_naming(titles, chosen.vectors1))
     session.write(PAIR_COLUMNS.put(view, column_positions(sheet, chosen)))
 
 
@@ -455,7 +503,10 @@ def _choose_pair(view: ViewState, at_layer: PairsAtLayer, pair: int) -> None:
     ):
         case = "place" if len(positions) else "outside" if len(order) else "none"
         numbers = {"n": len(order), "place": position + 1, "row": int(at_layer.pairs.rows[pair])}
-        st.markdown(say(f"pairs.pair.{case}", **numbers), width="content")
+        title = say(f"pairs.pair.{case}", **numbers)
+        if case == "none" and at_layer.pairs.vectors is not None:
+            title = say("pairs.given.none", row=numbers["row"])
+        st.markdown(title, width="content")
         for name, icon, number in (("back", "left", before), ("next", "right", after)):
             st.button(
                 say(f"pairs.pair.{name}"),
@@ -472,6 +523,14 @@ def _choose(number: int) -> None:
     session.write(PAIR.put(session.current(), number))
 
 
+def layers(view: ViewState, at_layer: PairsAtLayer) -> None:
+    """Draw the bar of layers, or say that the vectors of the file have none."""
+    if at_layer.pairs.vectors is None:
+        layer_bar(view, at_layer.layers)
+    else:
+        st.caption(say("texts.given.no_layers"))
+
+
 # --- The closer looks
 
 CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
@@ -480,8 +539,8 @@ CHARTS = {LAYERS: "pairs_chart", COSINES: "pairs_cosines", ROC: "pairs_roc"}
 
 def look_closer(view: ViewState, at_layer: PairsAtLayer) -> None:
     """Draw the chosen closer look."""
-    panels = {name: partial(PANELS[name], at_layer) for name in at_layer.panels}
-    kit.look_closer(view, PANEL.among(at_layer.panels), panels)
+    panels = {name: partial(PANELS[name], at_layer) for name in at_layer.closer_looks}
+    kit.look_closer(view, PANEL.among(at_layer.closer_looks), panels)
 
 
 def _layers(at_layer: PairsAtLayer) -> None:
@@ -529,21 +588,28 @@ _FILE = "pairs"
 def explain(at_layer: PairsAtLayer, card: ModelCard) -> None:
     """Draw the tabs under the picture."""
     kit.tabs(
-        lambda: kit.table(at_layer.rows(), key="pairs_layers", after=1),
+        lambda: kit.table(_rows(at_layer), key="pairs_layers", after=1),
         lambda: _under_the_hood(at_layer, card),
         say(at_layer.limits),
     )
 
 
+def _rows(at_layer: PairsAtLayer) -> Rows:
+    if at_layer.pairs.vectors is None:
+        return at_layer.rows()
+    return [{k: value for k, value in row.items() if k != "layer"} for row in at_layer.rows()]
+
+
 def _under_the_hood(at_layer: PairsAtLayer, card: ModelCard) -> None:
     every_layer = at_layer.every_layer
+    cosine = COSINE_FORMULA if at_layer.pairs.vectors is None else GIVEN_FORMULA
     by_kind = {ScoredPairs: CORRELATION_FORMULA, TripletPairs: TRIPLET_FORMULA}
     shapes = [
         {"array": "cosines (layers, pairs)", "shape": str(every_layer.values.shape)},
         {"array": "texts encoded", "shape": f"{every_layer.n_encoded:,}"},
     ]
     kit.under_the_hood(
-        formula=[COSINE_FORMULA + by_kind.get(type(at_layer), THRESHOLD_FORMULA)],
+        formula=[cosine + by_kind.get(type(at_layer), THRESHOLD_FORMULA)],
         snippet=_scripts(at_layer, card),
         passport=every_layer.passport,
         shapes=kit.shapes(shapes, key="pairs_shapes"),
@@ -562,7 +628,7 @@ def downloads(
     """Draw the Download menu: every pair with its cosines, and the inputs of the accuracy."""
     passport = at_layer.every_layer.passport
     main = SCATTER if isinstance(at_layer, ScoredPairs) else RULER
-    chart = CHARTS.get(PANEL.of(view), main)
+    chart = CHARTS.get(PANEL.among(at_layer.closer_looks).of(view), main)
     kit.downloads(
         container,
         export.caption(passport),

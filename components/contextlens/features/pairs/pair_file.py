@@ -8,12 +8,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
+import numpy as np
+
 from contextlens.core import schema
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import VALIDATION
 from contextlens.core.words import Span
+from contextlens.corpus.file_vectors import REASONS, FileVectors
 from contextlens.corpus.readers import Table
-from contextlens.corpus.table import Cells, is_number, is_numbered, label_rank, named, text_pair
+from contextlens.corpus.table import (
+    Cells,
+    is_number,
+    is_numbered,
+    label_rank,
+    named,
+    text_pair,
+    titled_sides,
+)
 from contextlens.corpus.targets import MarkColumns, Targets, guess_marks, targets_of, two_sides
 from contextlens.features.pairs.controls import (
     MAX_LABEL_NAMES,
@@ -51,6 +62,7 @@ class PairColumns:
     Attributes:
         meanings: the chosen meaning of each label, a character of `MEANINGS` for each of
             `names_of`; "" if labels are read as they are.
+        vectors1, vectors2: the titles of the file's vectors of either text.
     """
 
     text1: str = ""
@@ -68,6 +80,8 @@ class PairColumns:
     label: str = ""
     split: str = ""
     meanings: str = ""
+    vectors1: str = ""
+    vectors2: str = ""
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -93,7 +107,8 @@ class PairColumns:
         return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
 
 
-ROLES = tuple(field.name for field in fields(PairColumns) if field.name != "meanings")
+_NO_ROLES = {"meanings", "vectors1", "vectors2"}
+ROLES = tuple(field.name for field in fields(PairColumns) if field.name not in _NO_ROLES)
 """The roles of columns, in the order in which an address names them."""
 CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
 """Menus for a column with the word itself, which checks a position, and the columns' roles."""
@@ -152,7 +167,28 @@ def guess_columns(sheet: Table) -> PairColumns:
             marks |= {f"{role}{side}": title for role, title in asdict(marked).items()}
     taken = {text1, text2, sheet.split_column, *marks.values()}
     label = _guess_label(sheet, [title for title in sheet.columns if title not in taken])
-    return PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
+    columns = PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
+    return with_vectors(sheet, columns)
+
+
+def with_vectors(sheet: Table, columns: PairColumns) -> PairColumns:
+    """Return the columns with the likely vectors of their texts, by the titles or by the order.
+
+    They stand for whole texts, so there are none where words are marked.
+    """
+    titles = [own.title for own in sheet.vectors]
+    if not columns.text2 or columns.marks(1) or len(titles) < 2:
+        return columns
+    first, second = titled_sides(titles)
+    if not second:
+        texts = (columns.text1.casefold(), columns.text2.casefold())
+        by_text = [[title for title in titles if text in title.casefold()] for text in texts]
+        if len(titles) == 2 and by_text[0] != [titles[1]]:
+            first, second = titles
+        elif all(len(found) == 1 for found in by_text) and by_text[0] != by_text[1]:
+            first, second = by_text[0][0], by_text[1][0]
+    n_dims = {own.n_dims for own in sheet.vectors if own.title in {first, second}}
+    return replace(columns, vectors1=first, vectors2=second) if len(n_dims) == 1 else columns
 
 
 def _guess_label(sheet: Table, titles: Sequence[str]) -> str:
@@ -173,20 +209,34 @@ def _guess_label(sheet: Table, titles: Sequence[str]) -> str:
 
 
 def column_positions(sheet: Table, columns: PairColumns) -> str:
-    """The columns' positions in the file, then the meanings, as the view stores them: "0,1,,2"."""
-    titles = list(sheet.columns)
+    """The columns' positions in the file, as the view stores them: "0,1,,2".
+
+    The meanings follow, and the positions of both vectors among those of the file: "0-1".
+    """
+    titles, given = list(sheet.columns), [own.title for own in sheet.vectors]
     positions = [str(titles.index(title)) if title else "" for title in columns.titles]
-    return ",".join([*positions, *([columns.meanings] if columns.meanings else [])])
+    vectors = ""
+    if columns.vectors1 and columns.vectors2:
+        vectors = f"{given.index(columns.vectors1)}-{given.index(columns.vectors2)}"
+    more = [columns.meanings, vectors] if vectors else [columns.meanings]
+    return ",".join([*positions, *(more if any(more) else [])])
 
 
 def chosen_columns(sheet: Table, given: str) -> PairColumns:
     """The columns that a view names by position, or the guessed ones if it names none."""
     titles, parts = list(sheet.columns), given.split(",")
-    if not 0 <= len(parts) - len(ROLES) <= 1:
+    if not 0 <= len(parts) - len(ROLES) <= 2:
+        return guess_columns(sheet)
+    meanings, vectors = (*parts[len(ROLES) :], "", "")[:2]
+    places = re.fullmatch(r"(\d{1,3})-(\d{1,3})", vectors, re.ASCII)
+    if vectors and not places:
         return guess_columns(sheet)
     numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
     chosen = [titles[n] if 0 <= n < len(titles) else "" for n in numbers[: len(ROLES)]]
-    columns, meanings = PairColumns(*chosen), "".join(parts[len(ROLES) :])
+    both = [int(place) for place in places.groups()] if places else []
+    own = [sheet.vectors[place].title for place in both if place < len(sheet.vectors)]
+    own = own if len(own) == 2 else ["", ""]
+    columns = replace(PairColumns(*chosen), vectors1=own[0], vectors2=own[1])
     names = names_of(label_cells(sheet, columns.label)) if columns.label else ()
     fits = len(meanings) == len(names) and set(meanings) <= set(MEANINGS)
     return replace(columns, meanings=meanings if fits else "")
@@ -210,6 +260,11 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     """
     _check(sheet, columns)
     if triplets and (third := negative_column(sheet, columns)):
+        if columns.vectors1:
+            raise CorpusError(
+                "A triplet has three texts, and vectors of two are chosen. Choose no vectors to "
+                "read triplets with the model, or do not count the negatives."
+            )
         return _triplets_from(sheet, columns, third)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
     texts = cells[columns.text1], cells[columns.text2]
@@ -230,6 +285,7 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     misses = [*_misses(targets), *dict.fromkeys(note for side in targets for note in side.notes)]
     usable, skipped = _chosen_rows(cells, usable, columns)
     notes += skipped
+    vectors = _vectors(sheet, usable, columns)
     if not usable:
         raise CorpusError(
             f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
@@ -258,7 +314,40 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
         split=split,
         grades=labels.grades,
         notes=(*notes, *misses, *labels.notes, *split_notes),
+        vectors=vectors,
     )
+
+
+def _vectors(
+    sheet: Table, rows: Sequence[int], columns: PairColumns
+) -> tuple[FileVectors, FileVectors] | None:
+    by_title = {own.title: own for own in sheet.vectors}
+    if not columns.vectors1 or not rows:
+        return None
+    first, second = (by_title[title].take(rows) for title in (columns.vectors1, columns.vectors2))
+    if first.n_dims != second.n_dims:
+        raise CorpusError(
+            f"Vectors in “{first.title}” have {first.n_dims:,} numbers, and those in "
+            f"“{second.title}” {second.n_dims:,}: they have no cosine. Choose two of one length."
+        )
+    pairs = no_vectors(first, second)
+    if pairs.total() == len(rows):
+        raise CorpusError(
+            f"No pair has a vector for both texts: {reasons_in(pairs)}. Choose other vectors, or "
+            "none to read the texts with the model."
+        )
+    return first, second
+
+
+def no_vectors(first: FileVectors, second: FileVectors) -> Counter[str]:
+    """Return the number of pairs without a vector of either text, by the first such reason."""
+    codes = np.where(first.reasons == 0, second.reasons, first.reasons)
+    return Counter(REASONS[code] for code in codes.tolist() if code)
+
+
+def reasons_in(counts: Counter[str]) -> str:
+    """Return the reasons why there is no vector, with their numbers."""
+    return ", ".join(f"{reason} ({n:,})" for reason, n in counts.most_common())
 
 
 def _triplets_from(sheet: Table, columns: PairColumns, third: str) -> PairSet:
@@ -323,6 +412,22 @@ def _check(sheet: Table, columns: PairColumns) -> None:
         raise CorpusError(
             "The word is marked in one text alone. Choose columns that mark it in both, or in "
             "neither to compare whole texts."
+        )
+    if bool(columns.vectors1) != bool(columns.vectors2):
+        raise CorpusError(
+            "Vectors of one text alone are chosen. Choose vectors of both texts, or of neither to "
+            "read them with the model."
+        )
+    if not columns.vectors1:
+        return
+    if columns.vectors1 == columns.vectors2:
+        raise CorpusError(
+            "Both texts of a pair would have the same vectors. Choose a column for each."
+        )
+    if columns.marks(1):
+        raise CorpusError(
+            "The vectors of a file stand for whole texts, and words are marked. Compare whole "
+            "texts, or choose no vectors."
         )
 
 

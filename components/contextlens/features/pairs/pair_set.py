@@ -7,7 +7,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from random import Random
@@ -20,6 +20,7 @@ from contextlens.analysis.correlation import Float64Array
 from contextlens.core.schema import IntArray
 from contextlens.core.words import Span, bare_words
 from contextlens.corpus.bundled import sample_corpus
+from contextlens.corpus.file_vectors import FileVectors
 
 UNKNOWN, DIFFERENT, SAME = -1, 0, 1
 """The label of a pair."""
@@ -48,6 +49,8 @@ class PairSet:
             pairs have no scores.
         notes: sentences on how the file was read and on pairs that were left out.
         are_triplets: True if two pairs in turn have one anchor, with its positive and its negative.
+        vectors: those that the file gives for the first and for the second text of each pair, in
+            place of a model's; None for a model's.
     """
 
     name: str
@@ -60,6 +63,12 @@ class PairSet:
     grades: Float64Array | None = None
     notes: tuple[str, ...] = ()
     are_triplets: bool = False
+    vectors: tuple[FileVectors, FileVectors] | None = None
+
+    @cached_property
+    def by_model(self) -> PairSet:
+        """The same pairs without the vectors of their file."""
+        return self if self.vectors is None else replace(self, vectors=None)
 
     @property
     def n(self) -> int:
@@ -112,12 +121,15 @@ class PairSet:
             digest.update(b"none" if array is None else array.tobytes())
         digest.update(json.dumps([self.name, self.notes]).encode("utf-8", "surrogatepass"))
         digest.update(b"triplets" if self.are_triplets else b"")
+        for own in self.vectors or ():
+            digest.update(own.digest.encode())
         return digest.hexdigest()
 
     @cached_property
     def n_bytes(self) -> int:
         """The approximate memory of the pairs, in bytes."""
         n = sum(array.nbytes for array in self._arrays if array is not None)
+        n += sum(own.n_bytes for own in self.vectors or ())
         return n + sum(map(sys.getsizeof, self.texts)) + 8 * len(self.texts)
 
     def text(self, pair: int, side: int) -> str:
@@ -146,6 +158,7 @@ def pair_set(
     grades: list[float] | None = None,
     notes: tuple[str, ...] = (),
     are_triplets: bool = False,
+    vectors: tuple[FileVectors, FileVectors] | None = None,
 ) -> PairSet:
     """Build a `PairSet` from lists with one item for each pair."""
     numbers: dict[str, int] = {}
@@ -161,6 +174,7 @@ def pair_set(
         grades=None if grades is None else np.array(grades, np.float64),
         notes=notes,
         are_triplets=are_triplets,
+        vectors=vectors,
     )
 
 

@@ -15,9 +15,11 @@ from contextlens.analysis.correlation import Float64Array
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import shortened, two
 from contextlens.core.schema import FloatArray, IntArray
-from contextlens.features.pairs.controls import PLAIN_LISTS, PLAIN_PANELS
+from contextlens.corpus.file_vectors import FileVectors
+from contextlens.features.pairs.controls import LAYERS, PLAIN_LISTS, PLAIN_PANELS
 from contextlens.features.pairs.cosines import PairCosines, pooling_title
 from contextlens.features.pairs.layer_chart import HEIGHT, interval, layer_axis, line, upright
+from contextlens.features.pairs.pair_file import no_vectors, reasons_in
 from contextlens.features.pairs.pair_set import PairSet
 from contextlens.figures.theme import figure
 from contextlens.ui.panel import Arrays, Panel, Rows
@@ -52,6 +54,12 @@ class PairsAtLayer(Panel):
     row: int
     baseline: Baseline | None = None
     why_not: str = ""
+
+    @property
+    def closer_looks(self) -> tuple[str, ...]:
+        """The closer looks of these pairs: the vectors of a file have no layers."""
+        given = self.pairs.vectors is not None
+        return tuple(name for name in self.panels if not (given and name == LAYERS))
 
     @property
     def layers(self) -> tuple[int, ...]:
@@ -89,14 +97,19 @@ class PairsAtLayer(Panel):
     @property
     def scale(self) -> tuple[float, float]:
         """One scale for all layers that holds the cosines of the pairs and of random words."""
-        lowest = 1.0
+        lowest = 1.0 if self.random_range is None else min(self.random_range)
         if self.baseline is not None and self.pairs.has_words:
             lowest = float(self.baseline.band("mean", centred=False).low.min())
         return cosine_scale(self.every_layer.values, lowest)
 
     @property
     def random_range(self) -> tuple[float, float] | None:
-        """The range of cosines of random pairs of words at the layer; None for whole texts."""
+        """The range of cosines of random pairs: of words at the layer, or of the file's vectors.
+
+        None for whole texts that the model reads.
+        """
+        if self.pairs.vectors is not None:
+            return self.every_layer.random_range
         if self.baseline is None or not self.pairs.has_words:
             return None
         band = self.baseline.band("mean", centred=False)
@@ -171,8 +184,12 @@ class PairsAtLayer(Panel):
         ends = (0, 50, 100) if is_few else (25, 50, 75)
         low, median, high = np.percentile(cosines, ends).tolist()
         numbers = {"low": low, "median": median, "high": high}
+        n = len(cosines)
+        if self.pairs.vectors is not None:
+            key = "pairs.given.unlabelled_few" if is_few else "pairs.given.unlabelled"
+            return [claim(key, n=n, **numbers)]
         key = "pairs.unlabelled_few" if is_few else "pairs.unlabelled"
-        return [claim(key, n=len(cosines), layer=self.layer, **numbers)]
+        return [claim(key, n=n, layer=self.layer, **numbers)]
 
     def figure(self) -> go.Figure:
         """Return the distribution of cosines at each layer: median, middle half, nine of ten."""
@@ -215,7 +232,7 @@ class PairsAtLayer(Panel):
         pairs = self.pairs
         return {
             "cosines": self.every_layer.values,
-            "layers": np.array(self.layers),
+            **({"layers": np.array(self.layers)} if pairs.vectors is None else {}),
             "gold": pairs.gold,
             "split": np.full(pairs.n, -1) if pairs.split is None else pairs.split,
             "sides": pairs.sides,
@@ -242,18 +259,37 @@ class PairsAtLayer(Panel):
         numbers = {"name": shortened(pairs.name, 60), "n": pairs.n}
         if pairs.has_words:
             facts = [say("pairs.notes.words", **numbers)]
-        else:
+        elif pairs.vectors is None:
             facts = [say("pairs.notes.texts", **numbers), pooling_title(every_layer.passport)]
+        else:
+            facts = [say("pairs.notes.texts", **numbers)]
         facts += self._used_pairs()
         if self.n_lost:
-            facts.append(say("pairs.notes.lost", n=self.n_lost))
+            facts.append(str(self.lost_note()))
         if every_layer.n_cut:
             limit = every_layer.passport.settings.get("max_length")
             case = "cut" if limit is None else "cut_at"
             facts.append(say(f"pairs.notes.{case}", n=every_layer.n_cut, limit=limit))
         if every_layer.n_unknown:
             facts.append(say("pairs.notes.unknown", n=every_layer.n_unknown))
-        return [" · ".join(facts), *pairs.notes, *([self.why_not] if self.why_not else [])]
+        given = [] if pairs.vectors is None else self._given_notes(*pairs.vectors)
+        why_not = [self.why_not] if self.why_not else []
+        return [" · ".join(facts), *given, *pairs.notes, *why_not]
+
+    def lost_note(self) -> Claim:
+        """Return how many pairs have no cosine, and why."""
+        if self.pairs.vectors is None:
+            return claim("pairs.notes.lost", n=self.n_lost)
+        reasons = reasons_in(no_vectors(*self.pairs.vectors))
+        return claim("pairs.given.lost", n=self.n_lost, reasons=reasons)
+
+    def _given_notes(self, first: FileVectors, second: FileVectors) -> list[str]:
+        """The vectors of the file, and their yardstick."""
+        notes = [first.note(), second.note()]
+        if self.random_range is not None:
+            low, high = self.random_range
+            notes.append(say("pairs.given.random", low=low, high=high))
+        return notes
 
     def _used_pairs(self) -> list[str]:
         """The pairs whose labels or scores are used, or are not, if there are any; and copies."""

@@ -24,7 +24,7 @@ class RocCurve(Panel):
     """True against false positives for every threshold.
 
     Attributes:
-        layer: the layer.
+        layer: the layer; None for the vectors of a file.
         auc: the area under the curve.
         false, true: (n_thresholds,) the shares of different and of same pairs that are called
             the same.
@@ -32,7 +32,7 @@ class RocCurve(Panel):
         at: both shares for the page's own thresholds.
     """
 
-    layer: int
+    layer: int | None
     auc: float
     false: FloatArray
     true: FloatArray
@@ -42,6 +42,8 @@ class RocCurve(Panel):
     @property
     def title(self) -> str:
         """The finding."""
+        if self.layer is None:
+            return say("pairs.given.roc", auc=self.auc)
         return say("pairs.roc.title", layer=self.layer, auc=self.auc)
 
     def claims(self) -> Sequence[Claim]:
@@ -106,4 +108,5 @@ def roc_curve_of(pairs: PairsAtLayer) -> RocCurve | None:
     false, true, thresholds = roc_curve(judgement.same, pairs.cosines[judgement.rows])
     called_same, same = judgement.called_same[row], judgement.same
     at = (float(called_same[~same].mean()), float(called_same[same].mean()))
-    return RocCurve(pairs.layer, float(judgement.auc[row]), false, true, thresholds, at)
+    layer = pairs.layer if pairs.pairs.vectors is None else None
+    return RocCurve(layer, float(judgement.auc[row]), false, true, thresholds, at)

@@ -48,7 +48,9 @@ class Similarities(Panel):
         names = [(name, color) for name, color, _ in kinds]
         shapes, notes = [], []
         if random_range is not None:
-            names.append(("random words", _RANDOM))
+            given = self.pairs.pairs.vectors is not None
+            name = say("pairs.given.random_texts") if given else "random words"
+            names.append((name, _RANDOM))
             shapes.append(_range(random_range))
         if threshold is not None:
             shapes.append(upright(threshold, color=INK, width=2, dash="solid"))
@@ -63,10 +65,14 @@ class Similarities(Panel):
             "annotations": [*([color_key(names)] if len(names) > 1 else []), *notes],
         }
         title = say("pairs.title.layer", layer=self.pairs.layer)
+        if self.pairs.pairs.vectors is not None:
+            title = say("pairs.given.similarities")
         return keyed_figure([_bars(*kind, edges) for kind in kinds], layout, title=title)
 
     def alt(self) -> str:
         """Return a description of the chart."""
+        if self.pairs.pairs.vectors is not None:
+            return say("pairs.given.similarities_alt")
         return say("pairs.alt.layer", layer=self.pairs.layer)
 
 

@@ -413,7 +413,9 @@ class LabelledPairs(PairsAtLayer):
         if two(cosine) == two(threshold):  # four decimals tell which is greater
             numbers = {name: _four(value) for name, value in numbers.items()}
         names = {"called": _CALLED[called], "label": _CALLED[gold == SAME]}
-        return [claim(words if self.pairs.has_words else texts, **names, **numbers)]
+        key = words if self.pairs.has_words else texts
+        given = f"pairs.given.verdict.{case}"
+        return [claim(key if self.pairs.vectors is None else given, **names, **numbers)]
 
     def to_read(self, which: str) -> IntArray:
         """Return the pairs of a list; of wrong ones, the furthest from the threshold first."""

@@ -73,7 +73,8 @@ def texts_bar(
             key=f"{page}_add_texts",
             on_click=_toggle,
         )
-    if page not in VECTOR_PAGES and name == OWN_FILE and VECTORS.of(view):
+    # Pairs has sentences of its own: it takes two columns of vectors.
+    if page not in (*VECTOR_PAGES, "pairs") and name == OWN_FILE and VECTORS.of(view):
         st.caption(say("texts.given.not_here"))
 
 
