@@ -153,10 +153,7 @@ class FileVectors:
     def note(self) -> str:
         """Return a sentence on what the vectors are."""
         length = "all of length 1" if self.are_unit else "of different lengths"
-        return (
-            f"Vectors: “{self.title}” of {self.file} (SHA-256 {self.sha256[:12]}), {self.n_dims:,} "
-            f"numbers each ({self.dtype}), {length}."
-        )
+        return f"Vectors: “{self.title}” of {self.file}, {self.n_dims:,} numbers each, {length}."
 
     def passport(self) -> Passport:
         """Return the passport of numbers that come from these vectors."""

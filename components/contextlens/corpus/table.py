@@ -473,6 +473,11 @@ class Table:
             return False
         if self.several_labels is not None or self.spelt_apart is not None:
             return False
+        return self.has_clear_texts
+
+    @property
+    def has_clear_texts(self) -> bool:
+        """True if only one column can hold the texts."""
         texts = [
             title
             for title in _sentences(self.columns, self.kinds)

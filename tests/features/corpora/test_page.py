@@ -311,6 +311,9 @@ def test_a_file_that_cannot_be_read_is_said(name: str, content: bytes, expected:
 
 def test_guessed_marks_are_said_and_can_be_refused() -> None:
     app = upload(opened(), table(word=["python"] * 12))
+    assert "The texts are in the column “text”. Label: “word”." in plainly_said(app)
+    columns = next(e for e in app.expander if e.label == "Change the columns")
+    assert not columns.proto.expanded  # only one column can hold the texts
     assert "Guessed: word marks a word in each text, such as “python” in row 1." in (
         plainly_said(app)
     )

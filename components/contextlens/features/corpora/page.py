@@ -18,6 +18,7 @@ from contextlens.corpus.bundled import Offered, read_offered
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.readers import Table
 from contextlens.corpus.store.about import Indexing, indexing_of
+from contextlens.corpus.table import named
 from contextlens.corpus.targets import MarkColumns
 from contextlens.features.corpora.compute import (
     CorpusResult,
@@ -347,8 +348,13 @@ def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     of, guessed = session.kept(_GUESSED) or ("", FileChoice(sheet.text_column))
     now = guessed if of == secret else guess(sheet)
     shown = replace(now, marks=MarkColumns()) if chooser.are_marks_refused(secret) else now
-    chosen = _pickers(sheet, shown, f"corpora_{secret[-8:]}")
-    chooser.guessed_marks(sheet, secret, now.text, (now.marks,))
+    chosen = shown
+    if len(sheet.columns) > 1:
+        taken = st.container()
+        chooser.guessed_marks(sheet, secret, now.text, (now.marks,))
+        with st.expander(say("corpora.adding.columns"), expanded=not sheet.has_clear_texts):
+            chosen = _pickers(sheet, shown, f"corpora_{secret[-8:]}")
+        taken.markdown(_taken(chosen))
     try:
         corpus = _prepared(secret, sheet, chosen)
     except CorpusError as exc:
@@ -371,14 +377,18 @@ def _preview(view: ViewState, sheet: Table, secret: str) -> None:
     _go_ahead(corpus, card, indexing_of(card, layers, precision), chosen.split)
 
 
-def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
-    """Return the columns chosen in the menus, where those of `now` are preselected.
+def _taken(chosen: FileChoice) -> str:
+    """A sentence on the columns of texts and of labels."""
+    listed = ", ".join(f"“{escape(named(title))}”" for title in chosen.labels)
+    found = say("own_file.taken.unlabelled")
+    if chosen.labels:
+        found = say("own_file.taken.labels", labels=listed, n=len(chosen.labels))
+    return f"{say('corpora.adding.taken', column=escape(named(chosen.text)))} {found}"
 
-    A file with one column has nothing to choose.
-    """
+
+def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
+    """Return the columns chosen in the menus, where those of `now` are preselected."""
     titles = list(sheet.columns)
-    if len(titles) < 2:
-        return now
     first, second, third = st.columns([2, 3, 2], gap="small")
     text = str(
         first.selectbox(

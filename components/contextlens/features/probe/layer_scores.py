@@ -369,6 +369,7 @@ class Probe(Panel):
             {
                 "type": "scatter",
                 "mode": "markers",
+                "cliponaxis": False,
                 "showlegend": False,
                 "x": x,
                 "y": values(heights),

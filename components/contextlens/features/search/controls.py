@@ -19,7 +19,7 @@ QUERY = text(PAGE, "query", default="a nocturnal animal that flies")
 ASK = choice(PAGE, "ask", ("row", "numbers", "text"))
 """What is searched for among texts with vectors of a file."""
 ROW = number(PAGE, "row", between=(0, 1_000_000), default=0)
-"""A row of the file, from 1; 0 for the first text with a vector."""
+"""A row of the file, from 1; the page puts the first row with a vector in place of 0."""
 NUMBERS = text(PAGE, "numbers")
 """The digest of pasted numbers."""
 BY = choice(PAGE, "by", ("recipe", "mean"))

@@ -118,8 +118,7 @@ class GivenSearch(Panel):
 
     def caption(self) -> Claim:
         """How many texts were searched, and by what."""
-        title, file = quoted(self.own.title, 40), quoted(self.own.file, 40)
-        return claim("search.given.among", n=self.n, title=title, file=file)
+        return claim("search.given.among", n=self.n)
 
     def rows(self) -> Rows:
         """A row for each text that either way finds."""

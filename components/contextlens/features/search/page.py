@@ -59,6 +59,7 @@ from contextlens.ui.models.background import jobs, maps, store
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.page import errors
 from contextlens.ui.state import session
+from contextlens.ui.state.controls import Number
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
@@ -76,7 +77,7 @@ def toolbar(view: ViewState) -> DeltaGenerator:
     with texts_bar(view, PAGE):
         vectors = st.container(width="content")
         if _is_given(corpus):
-            _ask(view)
+            _ask(view, corpus)
         else:
             inputs.text(view, QUERY)
     bar.panel(view, PAGE, corpus)
@@ -91,11 +92,17 @@ def _is_given(corpus: Corpus | None) -> TypeGuard[Corpus]:
     return corpus is not None and corpus.own is not None
 
 
-def _ask(view: ViewState) -> None:
+def _row(corpus: Corpus) -> Number:
+    """Return the control of a row of the file, counted from 1; at first one with a vector."""
+    places = (0,) if corpus.own is None else corpus.own.places.tolist()
+    return ROW.between(1, max(places) + 1, default=places[0] + 1)
+
+
+def _ask(view: ViewState, corpus: Corpus) -> None:
     """Draw the choice of what is searched for by the vectors of a file."""
     kind = inputs.select(view, ASK)
     if kind == "row":
-        inputs.number(view, ROW)
+        inputs.number(view, _row(corpus))
     if kind == "text":
         inputs.text(view, QUERY)
 
@@ -195,7 +202,7 @@ def _given(
             return None
         asked = text_query(query, corpus, card, runtime.service())
     else:
-        asked = row_query(corpus, ROW.of(view))
+        asked = row_query(corpus, _row(corpus).of(view))
     index: TextIndex | None = result_of(given_task(corpus))
     return None if index is None else search_given(index, corpus, asked)
 

@@ -154,13 +154,10 @@ class Words extends Linked {
     const word = sides[own].words[active.index];
     const value =
       word.value === null
-        ? word.tag && ` ${word.tag}`
+        ? ""
         : ` ${says.quantity} ${signed(word.value, digitsFor(this.data.end))}`;
-    const named = this.named(partners, 1 - own);
-    this.says.textContent = `${word.text} · ${sides[own].letter}:${value}${named}`.replace(
-      /:$/,
-      "",
-    );
+    const told = value + this.named(partners, 1 - own);
+    this.says.textContent = told ? `${word.text} · ${sides[own].letter}:${told}` : says.hint;
   }
 
   named(partners, other) {
