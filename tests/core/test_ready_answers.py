@@ -119,6 +119,21 @@ def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
     assert files_in(tmp_path) == before
 
 
+def test_a_card_is_written_once(tiny: Path) -> None:
+    def written() -> list[int]:
+        return [path.stat().st_ino for path in files_in(tiny / "data")]
+
+    service = loaded(service_of(tiny / "data", tiny / "models"), TINY)
+    before = written()
+    service.load(TINY)
+    assert written() == before
+    (card,) = (path for path in files_in(tiny / "data") if path.name == "card")
+    whole = card.read_bytes()
+    card.write_bytes(whole[:-3])
+    loaded(service_of(tiny / "data", tiny / "models"), TINY)
+    assert card.read_bytes() == whole
+
+
 def changed_weights(folder: Path, _: pytest.MonkeyPatch) -> None:
     tiny_models.build("bert", folder / "models" / "tiny", seed=1)
 

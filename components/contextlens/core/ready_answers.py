@@ -120,7 +120,9 @@ class ReadyService(LocalService):
         finally:
             self._is_starting = False
             self._read.clear()
-        self._write(self._card_path, card)
+        if card != self._card:  # each run of a page loads
+            self._write(self._card_path, card)
+            self._card = card
         return card
 
     def _is_ready(self, call: Call) -> bool:

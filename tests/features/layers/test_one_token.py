@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from plotly import graph_objects as go
 from sklearn.metrics.pairwise import cosine_similarity
 
 from contextlens.analysis.baseline import Band
@@ -144,7 +145,7 @@ def test_one_token_s_line_comes_to_each_layer_and_the_others_are_faint(n: int) -
     band = Band(*np.sort(RANDOM.uniform(0, 0.5, size=(3, 4)), axis=0))
     labels = ["<b>", *(f"t{i}" for i in range(1, n))]
     result = OneToken(found, labels, 0, found.layers, 2, found, values, TRAINED, band=band)
-    figure = result.figure()
+    figure = go.Figure(result.figure())  # plotly checks the frames, too
     assert [frame.name for frame in figure.frames] == list("0123")
     for row, frame in enumerate(figure.frames):
         way, dot = frame.data

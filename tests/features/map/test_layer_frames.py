@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plotly import graph_objects as go
 
 from contextlens.core.errors import RequestError
 from contextlens.features.map.coloring import coloring, groups
@@ -19,7 +20,7 @@ def test_frames_move_every_point_in_the_frame_of_its_layer() -> None:
     color = coloring(points, "sense")
     titles = [f"At {i}" for i in range(4)]
     look = {"color": color, "trails": [5, 6], "titles": titles, "subtitle": "some of many"}
-    figure = layers_scatter(points, places, range(4), layer=2, **look)
+    figure = go.Figure(layers_scatter(points, places, range(4), layer=2, **look))  # all checked
     order, ranges = map_order(color, 40), [map_ranges(own) for own in places]
     assert drawn_at(figure, order) == {i: tuple(map(float, at)) for i, at in enumerate(places[2])}
     assert figure.layout.title.text == "At 2"

@@ -102,7 +102,7 @@ def test_typed_markup_stays_text() -> None:
 
 def test_frames_move_the_points_from_layer_to_layer() -> None:
     with_sentence = replace(MAP, near=(1, 2), sentence_positions={0: np.zeros(2), 2: np.ones(2)})
-    drawn = with_sentence.figure(2, chosen=3)
+    drawn = Figure(with_sentence.figure(2, chosen=3))  # plotly checks the frames, too
     assert [frame.name for frame in drawn.frames] == ["0", "2"]
     for frame, layer in zip(drawn.frames, (0, 2), strict=True):
         assert len(frame.data) == len(drawn.data) == 4 + 1 + 3
