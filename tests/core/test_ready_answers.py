@@ -19,6 +19,8 @@ from tests.support import tiny_models
 
 READY = ["I love my pet python", "programming"]
 OWN = "My own secret sentence"
+FRAGMENTS = ["my pet", "a", " ", "I love my pet python\nprogramming", "python"]
+"""What a visitor types, in parts of the ready texts."""
 TINY = "folder:tiny"
 
 
@@ -42,7 +44,7 @@ def asked(service: LocalService, model: str = BUNDLED_ID) -> list[Any]:
     return [
         service.load(model),
         encodings,
-        service.tokenize(model, ["pet python"]),
+        service.tokenize(model, [" python"]),
         service.intervene(model, READY[:1], [[Block(token=2)]]),
         service.word_rows(model, ids),
         service.vocabulary(model).pieces,
@@ -111,6 +113,11 @@ def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
     asked(service)
     before = files_in(tmp_path)
     (own,) = service.encode(BUNDLED_ID, [OWN])
+    (mixed,) = service.encode(BUNDLED_ID, ["python my I"])
+    service.word_rows(BUNDLED_ID, mixed.token_ids)
+    service.word_rows(BUNDLED_ID, mixed.token_ids[1:-1])
+    service.encode(BUNDLED_ID, FRAGMENTS)
+    service.tokenize(BUNDLED_ID, [*FRAGMENTS[:1], *READY])
     service.encode(BUNDLED_ID, READY[:1], pairs=[OWN])
     service.tokenize(BUNDLED_ID, [OWN])
     service.normalize(BUNDLED_ID, [OWN])

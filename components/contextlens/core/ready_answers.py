@@ -1,13 +1,14 @@
 """What the first model says about the ready examples, kept on disk for the next start.
 
 Importing torch and loading a model takes most of a start. Until that is over, pages get these
-answers, in the format that services send (`remote.wire`). Only texts that ship with the app are
-kept, never a visitor's. Importing this does not import torch.
+answers, in the format that services send (`remote.wire`). Only answers about texts that ship with
+the app are kept, or about their words and tokens. Importing this does not import torch.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import threading
@@ -36,6 +37,7 @@ __all__ = ["ReadyService", "open_ready_service"]
 
 _FACTS = frozenset({"load_tokenizer", "vocabulary", "cut_rules", "parameters", "matrix"})
 _OF_TEXTS = frozenset({"tokenize", "encode", "normalize", "embedding_parts", "intervene"})
+_OF_PARTS = frozenset({"tokenize", "normalize"})
 _TEXTS = ("text", "texts", "pair", "pairs", "baseline")
 """The arguments that hold texts."""
 _MAX_BYTES = 64_000_000  # of all answers
@@ -72,8 +74,11 @@ class ReadyService(LocalService):
         self, settings: Settings, texts: Iterable[str], *, offered_only: bool = False
     ) -> None:
         super().__init__(settings, offered_only=offered_only)
-        self._texts = "\n".join(texts)
-        self._ids: set[int] = set()  # of tokens in these texts
+        self._texts = frozenset(texts)
+        words = {word for text in self._texts for word in re.findall(r" ?\w+", text)}
+        self._parts = {part for word in words for part in (word, word.strip())}
+        self._parts.update(self._texts, *self._texts)  # and their characters
+        self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
         self._is_starting = False
         self._model = list_models(settings)[0]
@@ -106,7 +111,7 @@ class ReadyService(LocalService):
             answer = super()._answer(call)
             self._keep(call, answer)
         answers = answer if isinstance(answer, list) else ()
-        self._ids.update(i for one in answers if isinstance(one, Tokens) for i in one.token_ids)
+        self._ids.update(_words(one.token_ids) for one in answers if isinstance(one, Tokens))
         return answer
 
     def _with_presence(self, answer: Any) -> Any:
@@ -127,12 +132,13 @@ class ReadyService(LocalService):
         """True if a call concerns ready texts alone, or none."""
         name, arguments = call.method.name, call.arguments
         if name == "word_rows":
-            return self._ids.issuperset(map(int, arguments["token_ids"]))
+            return any(_words(arguments["token_ids"]) in ids for ids in self._ids)
         if name not in _OF_TEXTS:
             return name in _FACTS
         texts = _strings(arguments.get(argument) for argument in _TEXTS)
         changes = (one for row in arguments.get("interventions", ()) for one in row)
-        return all(text in self._texts for text in texts) and all(
+        ready = self._parts if name in _OF_PARTS else self._texts
+        return ready.issuperset(texts) and all(
             isinstance(one, Block | SwitchOff) for one in changes
         )
 
@@ -217,6 +223,11 @@ def _strings(value: Any) -> Iterator[str]:
     elif value is not None:
         for one in value:
             yield from _strings(one)
+
+
+def _words(token_ids: Iterable[int]) -> str:
+    """IDs in words, so that those of a word are found in those of its text."""
+    return f" {' '.join(map(str, token_ids))} "
 
 
 def _checksums(folder: Path, pattern: str) -> Iterator[str]:
