@@ -42,6 +42,7 @@ _TEXTS = ("text", "texts", "pair", "pairs", "baseline")
 """The arguments that hold texts."""
 _MAX_BYTES = 64_000_000  # of all answers
 _MAX_ANSWER_BYTES = 4_000_000
+_N_DIGEST = 32  # bytes of a SHA-256, before each answer
 _N_FOLDERS = 4  # of other models and earlier versions
 _LIBRARIES = ("contextlens", "torch", "transformers", "tokenizers", "numpy")
 
@@ -186,7 +187,7 @@ class ReadyService(LocalService):
     def _keep(self, call: Call, answer: Any) -> None:
         answers = [answer] if call.columns() is None else [[one] for one in answer]
         for path, one in zip(self._paths(call), answers, strict=True):
-            if not path.exists():
+            if _read(call.method.name, path) is None:
                 self._write(path, one)
 
     def _write(self, path: Path, answer: Any) -> None:
@@ -196,6 +197,7 @@ class ReadyService(LocalService):
             if not folder.is_dir():
                 _make_room_beside(folder)
             body = pack_answer(answer)
+            body = sha256(body).digest() + body
             room = _MAX_BYTES - sum(file.stat().st_size for file in folder.iterdir())
             if len(body) <= min(room, _MAX_ANSWER_BYTES):
                 temporary = path.with_suffix(f".{os.getpid()}-{threading.get_native_id()}")
@@ -204,8 +206,12 @@ class ReadyService(LocalService):
 
 
 def _read(method: str, path: Path) -> Any | None:
+    """The answer in a file, or None if it is missing or damaged."""
     with suppress(OSError, RequestError):
-        return unpack_answer(method, path.read_bytes())
+        held = path.read_bytes()
+        body = held[_N_DIGEST:]
+        if sha256(body).digest() == held[:_N_DIGEST]:
+            return unpack_answer(method, body)
     return None
 
 
