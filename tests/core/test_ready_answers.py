@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from contextlens.core import BUNDLED_ID, Settings, ready_answers
+from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.errors import ModelError
+from contextlens.core.model_store import ModelStore
 from contextlens.core.ready_answers import ReadyService
 from contextlens.core.schema import Block, Tokens
 from contextlens.core.service import LocalService
@@ -143,8 +145,24 @@ def another_machine(_: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ready_answers, "processor", lambda: "another")
 
 
+def a_new_card(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ready_answers, "_DRIVERS", (*ready_answers._DRIVERS[1:], __file__))
+
+
+def another_card(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("CUDA_VISIBLE_DEVICES", "7")
+
+
 @pytest.mark.parametrize(
-    "change", [changed_weights, changed_tokenizer, another_version, another_machine]
+    "change",
+    [
+        changed_weights,
+        changed_tokenizer,
+        another_version,
+        another_machine,
+        a_new_card,
+        another_card,
+    ],
 )
 def test_answers_of_other_files_versions_and_machines_are_not_believed(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, change: Any
@@ -154,6 +172,20 @@ def test_answers_of_other_files_versions_and_machines_are_not_believed(
     assert not is_quick(tiny)
     asked(loaded(service_of(tiny / "data", tiny / "models"), TINY), TINY)
     assert is_quick(tiny)
+
+
+def test_what_a_graphics_card_computes_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_a_card(*given: Any) -> LoadedModel:
+        one = ModelStore.model(service._store, *given)
+        return replace(one, card=replace(one.card, device="cuda:0"))
+
+    tiny_models.build("bert", tmp_path / "models" / "tiny")
+    service = service_of(tmp_path / "data", tmp_path / "models")
+    monkeypatch.setattr(service._store, "model", on_a_card)
+    asked(loaded(service, TINY), TINY)
+    assert files_in(tmp_path / "data") == set()
 
 
 def test_a_damaged_answer_is_computed_and_written_again(tiny: Path) -> None:

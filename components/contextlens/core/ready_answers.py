@@ -46,6 +46,11 @@ _N_DIGEST = 32  # bytes of a SHA-256, before each answer
 _N_FOLDERS = 4  # of other models and earlier versions
 _LIBRARIES = ("contextlens", "torch", "transformers", "tokenizers", "numpy")
 
+_DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
+"""Of graphics cards, which torch finds where they are."""
+_CARDS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+"""The environment's choices of cards."""
+
 
 def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> CachedService:
     """Return what `open_service` does; a service in this process keeps answers about the texts.
@@ -110,7 +115,8 @@ class ReadyService(LocalService):
         answer = self._kept(call) if self.has_answers else None
         if answer is None:
             answer = super()._answer(call)
-            self._keep(call, answer)
+            if self._is_on_processor():
+                self._keep(call, answer)
         answers = answer if isinstance(answer, list) else ()
         self._ids.update(_words(one.token_ids) for one in answers if isinstance(one, Tokens))
         return answer
@@ -126,8 +132,14 @@ class ReadyService(LocalService):
         finally:
             self._is_starting = False
             self._read.clear()
-        self._write(self._card_path, card)
+        if card.device == "cpu":
+            self._write(self._card_path, card)
         return card
+
+    def _is_on_processor(self) -> bool:
+        """True if the model is in memory, and what computes is not a graphics card."""
+        model = self._model.id
+        return model in self._store.loaded() and self._store.model(model).card.device == "cpu"
 
     def _is_ready(self, call: Call) -> bool:
         """True if a call concerns ready texts alone, or none."""
@@ -154,6 +166,8 @@ class ReadyService(LocalService):
             files = locate(self._model.id, self._settings).folder
             versions = [sys.version, *map(version, _LIBRARIES)]
             machine = [processor(), str(os.cpu_count()), self._settings.device]
+            machine += [str(Path(driver).exists()) for driver in _DRIVERS]
+            machine += [os.environ.get(choice, "all") for choice in _CARDS]
             contents = [*_checksums(files, "*"), *_checksums(Path(__file__).parent, "*.py")]
             facts = [self._model.id, *versions, *machine, *contents]
             return self._settings.data_dir / "answers" / _digest(facts)
