@@ -30,7 +30,7 @@ def service_of(data: Path, models: Path | None = None) -> ReadyService:
     """The service of a server that starts."""
     first = (TINY,) if models else ()
     service = ReadyService(Settings(data_dir=data, model_folder=models, models=first), READY)
-    service.answer_from_disk()
+    service.is_starting = True
     return service
 
 

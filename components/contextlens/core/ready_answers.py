@@ -67,8 +67,8 @@ def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> C
 class ReadyService(LocalService):
     """A `LocalService` that keeps answers about ready texts, for a server that starts.
 
-    From `answer_from_disk` until its first model is loaded, that model counts as loaded if its card
-    is kept, and a call whose answer is not kept waits for the model.
+    While it `is_starting`, which ends when its first model was loaded or could not be, that model
+    counts as loaded if its card is kept, and a call whose answer is not kept waits for the model.
 
     Args:
         settings: as for `LocalService`; the answers are in the data folder.
@@ -86,17 +86,13 @@ class ReadyService(LocalService):
         self._parts.update(self._texts, *self._texts)  # and their characters
         self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
-        self._is_starting = False
+        self.is_starting = False
         self._model = list_models(settings)[0]
-
-    def answer_from_disk(self) -> None:
-        """Give kept answers until the first model has been loaded, or could not be."""
-        self._is_starting = True
 
     @property
     def has_answers(self) -> bool:
         """True if pages are shown before the model is in memory."""
-        return self._is_starting and self._card is not None
+        return self.is_starting and self._card is not None
 
     def _answer(self, call: Call) -> Any:
         if call.method.quick:
@@ -130,7 +126,7 @@ class ReadyService(LocalService):
         try:
             card: ModelCard = super()._answer(call)
         finally:
-            self._is_starting = False
+            self.is_starting = False
             self._read.clear()
         if card.device == "cpu":
             self._write(self._card_path, card)
