@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from contextlens.core import BUNDLED_ID, Settings, ready_answers
+from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.errors import ModelError
+from contextlens.core.model_store import ModelStore
 from contextlens.core.ready_answers import ReadyService
 from contextlens.core.schema import Block, Tokens
 from contextlens.core.service import LocalService
@@ -19,6 +21,8 @@ from tests.support import tiny_models
 
 READY = ["I love my pet python", "programming"]
 OWN = "My own secret sentence"
+FRAGMENTS = ["my pet", "a", " ", "I love my pet python\nprogramming", "python"]
+"""What a visitor types, in parts of the ready texts."""
 TINY = "folder:tiny"
 
 
@@ -26,7 +30,7 @@ def service_of(data: Path, models: Path | None = None) -> ReadyService:
     """The service of a server that starts."""
     first = (TINY,) if models else ()
     service = ReadyService(Settings(data_dir=data, model_folder=models, models=first), READY)
-    service.answer_from_disk()
+    service.is_starting = True
     return service
 
 
@@ -42,7 +46,7 @@ def asked(service: LocalService, model: str = BUNDLED_ID) -> list[Any]:
     return [
         service.load(model),
         encodings,
-        service.tokenize(model, ["pet python"]),
+        service.tokenize(model, [" python"]),
         service.intervene(model, READY[:1], [[Block(token=2)]]),
         service.word_rows(model, ids),
         service.vocabulary(model).pieces,
@@ -111,6 +115,11 @@ def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
     asked(service)
     before = files_in(tmp_path)
     (own,) = service.encode(BUNDLED_ID, [OWN])
+    (mixed,) = service.encode(BUNDLED_ID, ["python my I"])
+    service.word_rows(BUNDLED_ID, mixed.token_ids)
+    service.word_rows(BUNDLED_ID, mixed.token_ids[1:-1])
+    service.encode(BUNDLED_ID, FRAGMENTS)
+    service.tokenize(BUNDLED_ID, [*FRAGMENTS[:1], *READY])
     service.encode(BUNDLED_ID, READY[:1], pairs=[OWN])
     service.tokenize(BUNDLED_ID, [OWN])
     service.normalize(BUNDLED_ID, [OWN])
@@ -151,8 +160,24 @@ def another_machine(_: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ready_answers, "processor", lambda: "another")
 
 
+def a_new_card(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ready_answers, "_DRIVERS", (*ready_answers._DRIVERS[1:], __file__))
+
+
+def another_card(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("CUDA_VISIBLE_DEVICES", "7")
+
+
 @pytest.mark.parametrize(
-    "change", [changed_weights, changed_tokenizer, another_version, another_machine]
+    "change",
+    [
+        changed_weights,
+        changed_tokenizer,
+        another_version,
+        another_machine,
+        a_new_card,
+        another_card,
+    ],
 )
 def test_answers_of_other_files_versions_and_machines_are_not_believed(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, change: Any
@@ -164,13 +189,31 @@ def test_answers_of_other_files_versions_and_machines_are_not_believed(
     assert is_quick(tiny)
 
 
-def test_a_damaged_answer_is_computed(tiny: Path) -> None:
-    for path in files_in(tiny / "data"):
-        if path.name != "card":
-            path.write_bytes(path.read_bytes()[:-3])
+def test_what_a_graphics_card_computes_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_a_card(*given: Any) -> LoadedModel:
+        one = ModelStore.model(service._store, *given)
+        return replace(one, card=replace(one.card, device="cuda:0"))
+
+    tiny_models.build("bert", tmp_path / "models" / "tiny")
+    service = service_of(tmp_path / "data", tmp_path / "models")
+    monkeypatch.setattr(service._store, "model", on_a_card)
+    asked(loaded(service, TINY), TINY)
+    assert files_in(tmp_path / "data") == set()
+
+
+def test_a_damaged_answer_is_computed_and_written_again(tiny: Path) -> None:
+    whole = {path: path.read_bytes() for path in files_in(tiny / "data")}
+    for i, (path, body) in enumerate(sorted(whole.items())):
+        if path.name != "card":  # one bit near the end, which is a number; or a part is missing
+            flipped = bytes([*body[:-3], body[-3] ^ 1, *body[-2:]])
+            path.write_bytes((flipped, body[:-3], b"")[i % 3])
     service = service_of(tiny / "data", tiny / "models")
     plain = LocalService(Settings(data_dir=tiny / "data", model_folder=tiny / "models"))
     assert_same(asked(plain, TINY), asked(service, TINY))
+    asked(loaded(service, TINY), TINY)
+    assert {path: path.read_bytes() for path in files_in(tiny / "data")} == whole
 
 
 def test_a_model_that_cannot_be_loaded_is_not_said_to_be(

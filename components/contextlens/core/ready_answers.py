@@ -1,13 +1,14 @@
 """What the first model says about the ready examples, kept on disk for the next start.
 
 Importing torch and loading a model takes most of a start. Until that is over, pages get these
-answers, in the format that services send (`remote.wire`). Only texts that ship with the app are
-kept, never a visitor's. Importing this does not import torch.
+answers, in the format that services send (`remote.wire`). Only answers about texts that ship with
+the app are kept, or about their words and tokens. Importing this does not import torch.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import threading
@@ -36,12 +37,19 @@ __all__ = ["ReadyService", "open_ready_service"]
 
 _FACTS = frozenset({"load_tokenizer", "vocabulary", "cut_rules", "parameters", "matrix"})
 _OF_TEXTS = frozenset({"tokenize", "encode", "normalize", "embedding_parts", "intervene"})
+_OF_PARTS = frozenset({"tokenize", "normalize"})
 _TEXTS = ("text", "texts", "pair", "pairs", "baseline")
 """The arguments that hold texts."""
 _MAX_BYTES = 64_000_000  # of all answers
 _MAX_ANSWER_BYTES = 4_000_000
+_N_DIGEST = 32  # bytes of a SHA-256, before each answer
 _N_FOLDERS = 4  # of other models and earlier versions
 _LIBRARIES = ("contextlens", "torch", "transformers", "tokenizers", "numpy")
+
+_DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
+"""Of graphics cards, which torch finds where they are."""
+_CARDS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+"""The environment's choices of cards."""
 
 
 def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> CachedService:
@@ -59,8 +67,8 @@ def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> C
 class ReadyService(LocalService):
     """A `LocalService` that keeps answers about ready texts, for a server that starts.
 
-    From `answer_from_disk` until its first model is loaded, that model counts as loaded if its card
-    is kept, and a call whose answer is not kept waits for the model.
+    While it `is_starting`, which ends when its first model was loaded or could not be, that model
+    counts as loaded if its card is kept, and a call whose answer is not kept waits for the model.
 
     Args:
         settings: as for `LocalService`; the answers are in the data folder.
@@ -72,20 +80,19 @@ class ReadyService(LocalService):
         self, settings: Settings, texts: Iterable[str], *, offered_only: bool = False
     ) -> None:
         super().__init__(settings, offered_only=offered_only)
-        self._texts = "\n".join(texts)
-        self._ids: set[int] = set()  # of tokens in these texts
+        self._texts = frozenset(texts)
+        words = {word for text in self._texts for word in re.findall(r" ?\w+", text)}
+        self._parts = {part for word in words for part in (word, word.strip())}
+        self._parts.update(self._texts, *self._texts)  # and their characters
+        self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
-        self._is_starting = False
+        self.is_starting = False
         self._model = list_models(settings)[0]
-
-    def answer_from_disk(self) -> None:
-        """Give kept answers until the first model has been loaded, or could not be."""
-        self._is_starting = True
 
     @property
     def has_answers(self) -> bool:
         """True if pages are shown before the model is in memory."""
-        return self._is_starting and self._card is not None
+        return self.is_starting and self._card is not None
 
     def _answer(self, call: Call) -> Any:
         if call.method.quick:
@@ -104,9 +111,10 @@ class ReadyService(LocalService):
         answer = self._kept(call) if self.has_answers else None
         if answer is None:
             answer = super()._answer(call)
-            self._keep(call, answer)
+            if self._is_on_processor():
+                self._keep(call, answer)
         answers = answer if isinstance(answer, list) else ()
-        self._ids.update(i for one in answers if isinstance(one, Tokens) for i in one.token_ids)
+        self._ids.update(_words(one.token_ids) for one in answers if isinstance(one, Tokens))
         return answer
 
     def _with_presence(self, answer: Any) -> Any:
@@ -118,23 +126,29 @@ class ReadyService(LocalService):
         try:
             card: ModelCard = super()._answer(call)
         finally:
-            self._is_starting = False
+            self.is_starting = False
             self._read.clear()
-        if card != self._card:  # each run of a page loads
+        if card.device == "cpu" and card != self._card:  # each run of a page loads
             self._write(self._card_path, card)
             self._card = card
         return card
+
+    def _is_on_processor(self) -> bool:
+        """True if the model is in memory, and what computes is not a graphics card."""
+        model = self._model.id
+        return model in self._store.loaded() and self._store.model(model).card.device == "cpu"
 
     def _is_ready(self, call: Call) -> bool:
         """True if a call concerns ready texts alone, or none."""
         name, arguments = call.method.name, call.arguments
         if name == "word_rows":
-            return self._ids.issuperset(map(int, arguments["token_ids"]))
+            return any(_words(arguments["token_ids"]) in ids for ids in self._ids)
         if name not in _OF_TEXTS:
             return name in _FACTS
         texts = _strings(arguments.get(argument) for argument in _TEXTS)
         changes = (one for row in arguments.get("interventions", ()) for one in row)
-        return all(text in self._texts for text in texts) and all(
+        ready = self._parts if name in _OF_PARTS else self._texts
+        return ready.issuperset(texts) and all(
             isinstance(one, Block | SwitchOff) for one in changes
         )
 
@@ -149,6 +163,8 @@ class ReadyService(LocalService):
             files = locate(self._model.id, self._settings).folder
             versions = [sys.version, *map(version, _LIBRARIES)]
             machine = [processor(), str(os.cpu_count()), self._settings.device]
+            machine += [str(Path(driver).exists()) for driver in _DRIVERS]
+            machine += [os.environ.get(choice, "all") for choice in _CARDS]
             contents = [*_checksums(files, "*"), *_checksums(Path(__file__).parent, "*.py")]
             facts = [self._model.id, *versions, *machine, *contents]
             return self._settings.data_dir / "answers" / _digest(facts)
@@ -182,7 +198,7 @@ class ReadyService(LocalService):
     def _keep(self, call: Call, answer: Any) -> None:
         answers = [answer] if call.columns() is None else [[one] for one in answer]
         for path, one in zip(self._paths(call), answers, strict=True):
-            if not path.exists():
+            if _read(call.method.name, path) is None:
                 self._write(path, one)
 
     def _write(self, path: Path, answer: Any) -> None:
@@ -192,6 +208,7 @@ class ReadyService(LocalService):
             if not folder.is_dir():
                 _make_room_beside(folder)
             body = pack_answer(answer)
+            body = sha256(body).digest() + body
             room = _MAX_BYTES - sum(file.stat().st_size for file in folder.iterdir())
             if len(body) <= min(room, _MAX_ANSWER_BYTES):
                 temporary = path.with_suffix(f".{os.getpid()}-{threading.get_native_id()}")
@@ -200,8 +217,12 @@ class ReadyService(LocalService):
 
 
 def _read(method: str, path: Path) -> Any | None:
+    """The answer in a file, or None if it is missing or damaged."""
     with suppress(OSError, RequestError):
-        return unpack_answer(method, path.read_bytes())
+        held = path.read_bytes()
+        body = held[_N_DIGEST:]
+        if sha256(body).digest() == held[:_N_DIGEST]:
+            return unpack_answer(method, body)
     return None
 
 
@@ -219,6 +240,11 @@ def _strings(value: Any) -> Iterator[str]:
     elif value is not None:
         for one in value:
             yield from _strings(one)
+
+
+def _words(token_ids: Iterable[int]) -> str:
+    """IDs in words, so that those of a word are found in those of its text."""
+    return f" {' '.join(map(str, token_ids))} "
 
 
 def _checksums(folder: Path, pattern: str) -> Iterator[str]:

@@ -7,17 +7,23 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
+import streamlit as st
 
 from contextlens.core import BUNDLED_ID
+from contextlens.core.errors import BusyError
+from contextlens.core.ready_answers import ReadyService
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index_key
 from contextlens.jobs import Processes
 from contextlens.maps import engine, placing
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import jobs, maps, store
+from contextlens.ui.page import runs
 from contextlens.ui.server import startup
+from contextlens.ui.state.services import uncached
 from tests.support.corpus_store import made_up_corpus
 from tests.support.pages import app_settings
 
@@ -102,3 +108,35 @@ def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) ->
         cwd=Path(__file__).parents[3],
     )
     assert done.stdout.split() == ["False"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "waits"), [("", [startup._FIRST_PAGE_SECONDS]), ("app.example.org", [])]
+)
+def test_the_first_load_waits_for_a_page_only_where_one_person_can_open_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: str, waits: list[float]
+) -> None:
+    waited: list[float] = []
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0", HOSTS=hosts):
+        runtime.service().load(BUNDLED_ID)  # which keeps its card
+        st.cache_resource.clear()
+        service = cast("ReadyService", uncached())
+        service.is_starting = True
+        assert service.has_answers
+        monkeypatch.setattr(runs.FIRST_IS_OVER, "wait", waited.append)
+        assert startup._loading().wait(SECONDS)
+        assert waited == waits
+
+
+def test_a_first_load_that_is_refused_ends_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise BusyError("Too much waits already.")
+
+    with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
+        service = cast("ReadyService", uncached())
+        service.is_starting = True
+        monkeypatch.setattr(runtime, "start_loading", refuse)
+        startup._prepare()
+        assert not service.is_starting

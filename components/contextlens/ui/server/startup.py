@@ -32,7 +32,7 @@ from contextlens.ui.page import runs
 from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.server import logs, metrics
 from contextlens.ui.state import session
-from contextlens.ui.state.services import uncached
+from contextlens.ui.state.services import is_for_one, uncached
 
 _OFTEN = 0.2
 """Seconds between two `gc.freeze` calls while the first model loads."""
@@ -66,7 +66,7 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     set_default_caller(session.caller)
     service = uncached()
     if isinstance(service, ReadyService):
-        service.answer_from_disk()
+        service.is_starting = True
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
     await asyncio.to_thread(_end)
@@ -79,6 +79,9 @@ def _prepare() -> None:
         loading = _loading()
     except ContextlensError as exc:  # every page reports it too
         _log.error("The first model is not loaded: %s", exc)
+        service = uncached()
+        if isinstance(service, ReadyService):
+            service.is_starting = False
         return
     # Streamlit collects garbage after every run of a script. Without freezing the libraries' half a
     # million objects, which never become garbage, that takes 0.4 s in which nothing else runs.
@@ -93,9 +96,12 @@ def _prepare() -> None:
 
 
 def _loading() -> Job:
-    """Return the load of the first model; it leaves the interpreter to a first page from disk."""
+    """Return the load of the first model; it leaves the interpreter to a first page from disk.
+
+    A server for many loads at once: a load balancer sends it visitors once its model is in memory.
+    """
     service = uncached()
-    is_quick = isinstance(service, ReadyService) and service.has_answers
+    is_quick = isinstance(service, ReadyService) and service.has_answers and is_for_one()
     if is_quick and runs.FIRST_IS_OVER.wait(_FIRST_PAGE_SECONDS):
         time.sleep(_DRAWN_SECONDS)
     return runtime.start_loading(session.default().model, _SERVER)
