@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contextlens.analysis.similarity import cosine_matrix
+from contextlens.analysis.separation import cosines_to, scaled
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
@@ -52,6 +52,7 @@ def span_of(text: str, wanted: str) -> tuple[int, int] | None:
 # --- The points nearest to a typed text
 
 _MAX_LISTED = 5
+_BLOCK = 4_096  # points
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,15 @@ def _nearest(service: EncoderService, result: MapResult, row: int, text: str) ->
         problem = str(not_one_claim(unit, text, candidates.names))
         return NearestPoints("", (), (), problem)
     vector: FloatArray = candidates.vectors[-1, at]
-    cosines = cosine_matrix(np.concatenate([vector[None], result.vectors[row]]))[0, 1:]
+    cosines = _cosines(result.vectors[row], vector)
     rows = np.argsort(-cosines, kind="stable")[:N_NEAREST_POINTS]
     return NearestPoints(candidates.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
+
+
+def _cosines(vectors: FloatArray, vector: FloatArray) -> FloatArray:
+    """(n,) the cosines of vectors with one; beside them, only a block is in memory."""
+    starts = range(0, len(vectors), _BLOCK)
+    return np.concatenate([cosines_to(scaled(vectors[at : at + _BLOCK]), vector) for at in starts])
 
 
 def _rows(service: EncoderService, result: MapResult, row: int, text: str) -> TextRows:
