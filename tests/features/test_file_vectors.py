@@ -6,6 +6,7 @@ import io
 import json
 import runpy
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +104,14 @@ def test_a_map_places_the_vectors_of_a_file_and_reads_no_text() -> None:
     card = service.load(DEFAULT.model)
     settings = MapSettings("pca")
     request = of_file(MapRequest(DEFAULT.model, corpus.key, unit="words", settings=settings))
+    others = MapRequest("another", corpus.key, unit="words", settings=settings, exact=True)
+    assert of_file(others) == request
+    assert of_file(replace(others, corpus="other")).key != request.key
     with Maps(service) as maps:
         assert maps.plan(request, corpus, card).n_tokens == 0
-        result = maps.draw(request, corpus, card).result(120)
+        job = maps.draw(request, corpus, card)
+        result = job.result(120)
+        assert maps.draw(of_file(others), corpus, replace(card, checksum="other")) is job
     np.testing.assert_array_equal(result.vectors[0], np.array(OTHER[2:], np.float32))
     assert result.points.texts == tuple(TEXTS[2:])
     given = result.passport.settings
