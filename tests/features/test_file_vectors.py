@@ -6,6 +6,7 @@ import io
 import json
 import runpy
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from streamlit.testing.v1 import AppTest
 from contextlens.core.errors import RequestError
 from contextlens.corpus.bundled import sentiment_corpus
 from contextlens.corpus.readers import read, to_corpus, with_arrays
+from contextlens.features.map import in_common as module
 from contextlens.features.map.controls import BESIDE
 from contextlens.features.map.in_common import compared
 from contextlens.features.map.request import of_file
@@ -102,9 +104,14 @@ def test_a_map_places_the_vectors_of_a_file_and_reads_no_text() -> None:
     card = service.load(DEFAULT.model)
     settings = MapSettings("pca")
     request = of_file(MapRequest(DEFAULT.model, corpus.key, unit="words", settings=settings))
+    others = MapRequest("another", corpus.key, unit="words", settings=settings, exact=True)
+    assert of_file(others) == request
+    assert of_file(replace(others, corpus="other")).key != request.key
     with Maps(service) as maps:
         assert maps.plan(request, corpus, card).n_tokens == 0
-        result = maps.draw(request, corpus, card).result(120)
+        job = maps.draw(request, corpus, card)
+        result = job.result(120)
+        assert maps.draw(of_file(others), corpus, replace(card, checksum="other")) is job
     np.testing.assert_array_equal(result.vectors[0], np.array(OTHER[2:], np.float32))
     assert result.points.texts == tuple(TEXTS[2:])
     given = result.passport.settings
@@ -225,7 +232,8 @@ def test_neighbours_in_common_are_those_of_scikit_learn(n: int) -> None:
     random = np.random.default_rng(n)
     left = random.normal(size=(n, 6)).astype(np.float32)
     right = (left @ random.normal(size=(6, 4)) + random.normal(size=(n, 4))).astype(np.float32)
-    result = compared(left, right, [str(i) for i in range(n)])
+    names, rows = [str(i) for i in range(n)], np.column_stack([np.arange(n)] * 2)
+    result = compared(left, right, names, rows)
     assert result is not None
     k = min(10, (n - 1) // 2)
     found = [
@@ -236,16 +244,39 @@ def test_neighbours_in_common_are_those_of_scikit_learn(n: int) -> None:
     np.testing.assert_allclose(result.shares, shares, atol=1e-6)
     assert result.chance == k / (n - 1)
     assert result.rows()[0]["in common"] == pytest.approx(min(shares))
-    same = compared(left, left * 3, [str(i) for i in range(n)])
+    same = compared(left, left * 3, names, rows)
     assert same is not None
     assert same.mean == 1
-    assert compared(left[:2], right[:2], ["a", "b"]) is None
+    assert compared(left, right, names, rows[:2]) is None
+
+
+def test_of_many_points_some_are_compared_with_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_COMPARED", 50)
+    random = np.random.default_rng(3)
+    left = random.normal(size=(400, 6)).astype(np.float32)
+    right = left[::-1] + random.normal(size=(400, 6)).astype(np.float32)
+    rows = np.column_stack([np.arange(1, 301), np.arange(398, 98, -1)])
+    result = compared(left, right, [str(i) for i in range(400)], rows)
+    assert result is not None
+    drawn = np.array([int(name) for name in result.names])
+    assert len(drawn) == len(set(drawn.tolist())) == 50
+    assert set(drawn.tolist()) <= set(rows[:, 0].tolist())
+    found = [
+        NearestNeighbors(n_neighbors=10, metric="cosine").fit(own).kneighbors(None)[1]
+        for own in (left[drawn], right[399 - drawn])
+    ]
+    shares = [len(set(a) & set(b)) / 10 for a, b in zip(*found, strict=True)]
+    np.testing.assert_allclose(result.shares, shares, atol=1e-6)
+    assert result.nearest[7] == tuple(result.names[own[7, 0]] for own in found)
+    assert result.chance == 10 / 49
+    assert "50 of 300 points" in str(result.notes()[0])
 
 
 def test_two_vectors_of_a_file_stand_side_by_side() -> None:
     app = settled(framed(BESIDE.put(shown_view(opened("map")), "vectors"), "map"))
     assert not app.exception
-    both = compared(ROWS[2:], np.array(OTHER[2:], np.float32), TEXTS[2:])
+    rows = np.column_stack([np.arange(58)] * 2)
+    both = compared(ROWS[2:], np.array(OTHER[2:], np.float32), TEXTS[2:], rows)
     assert both is not None
     said = plainly_said(app)
     assert f"**{round(100 * both.mean)}%** are the same by both" in said

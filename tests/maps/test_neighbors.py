@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from contextlens.core.errors import RequestError
 from contextlens.maps import neighbors as module
-from contextlens.maps.neighbors import map_neighbors, nearest, neighbors_of
+from contextlens.maps.neighbors import map_neighbors, nearest, neighbors_of, searched
 from contextlens.maps.vector_space import METRICS, Metric, VectorSpace
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
@@ -161,6 +161,31 @@ def test_progress_rises_to_one_and_can_cancel(monkeypatch: pytest.MonkeyPatch) -
 
     with pytest.raises(CancelledError):
         nearest(VectorSpace.of(blobs(500), "cosine"), 5, on_progress=stop)
+
+
+@by_metric
+def test_some_points_of_many_equal_ones_are_searched_with_progress(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = blobs(900)
+    vectors[300:] = vectors[300]
+    space, some = VectorSpace.of(vectors, metric), np.arange(250, 900)
+    graph = nearest(space, 15)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 4 * 900 * 100)
+    shares: list[float] = []
+    indices, distances = searched(space, some, 15, shares.append)
+    np.testing.assert_array_equal(indices, graph.indices[some])
+    np.testing.assert_array_equal(distances, graph.distances[some])
+    assert len(shares) == 7
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+    def stop(share: float) -> None:
+        if share > 0.4:
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        searched(space, some, 15, stop)
 
 
 @pytest.mark.parametrize(

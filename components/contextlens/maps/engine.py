@@ -33,7 +33,7 @@ from contextlens.maps.plan import Plan, placing_seconds, plan, usual_token_secon
 from contextlens.maps.precision import with_cosine_errors
 from contextlens.maps.prepare import is_compiled
 from contextlens.maps.projection import turned
-from contextlens.maps.request import MapRequest
+from contextlens.maps.request import GIVEN, MapRequest
 from contextlens.maps.result import MapResult
 from contextlens.maps.stability import Stability
 from contextlens.maps.vectors import PointVectors, read_points
@@ -231,7 +231,8 @@ class Maps:
             passport = with_cosine_errors(points.passport, texts, card, self._service)
             return replace(points, passport=passport)
 
-        key = ("points", *request.points_key, planned.layers, card.checksum)
+        reader = (planned.precision, card.checksum) if request.pooling != GIVEN else ()
+        key = ("points", *request.points_key, planned.layers, *reader)
         if not planned.first.size:
             kind = _FIRST_READINGS if request.is_first else READINGS
             return Task(key, kind, read, size=planned.reading)

@@ -26,7 +26,15 @@ from contextlens.maps.compiled import umap_functions
 from contextlens.maps.progress import FINDING, OnProgress, Report, Stages
 from contextlens.maps.vector_space import Metric, VectorSpace
 
-__all__ = ["EXACT_UP_TO", "N_CHECKED", "Neighbors", "map_neighbors", "nearest", "neighbors_of"]
+__all__ = [
+    "EXACT_UP_TO",
+    "N_CHECKED",
+    "Neighbors",
+    "map_neighbors",
+    "nearest",
+    "neighbors_of",
+    "searched",
+]
 
 EXACT_UP_TO = 50_000
 """The most points whose neighbours are searched exactly. For so many, the exact search takes 19 s
@@ -128,23 +136,36 @@ def _descended(space: VectorSpace, k: int, report: Report) -> Neighbors:
         order = np.lexsort((near, measured), axis=1)[:, :k]
         indices[points] = np.take_along_axis(near, order, 1)
         distances[points] = np.take_along_axis(measured, order, 1)
-        report(0.9 + 0.1 * begin / n)
+        report(0.9 + 0.05 * begin / n)
     lacking = np.flatnonzero(~np.isfinite(distances[:, -1]))  # the descent left a place empty
-    indices[lacking], distances[lacking] = _searched(space, lacking, k)
+    indices[lacking], distances[lacking] = searched(
+        space, lacking, k, lambda share: report(0.95 + 0.05 * share)
+    )
     sample = np.sort(np.random.default_rng(0).choice(n, N_CHECKED, replace=False))
-    farthest = _searched(space, sample, k)[1][:, -1:]
+    farthest = searched(space, sample, k)[1][:, -1:]
     recall = float((distances[sample] <= farthest + _TIED).mean())  # equals count as true
     return Neighbors(indices, distances, space.metric, recall)
 
 
-def _searched(space: VectorSpace, points: IntArray, k: int) -> tuple[IntArray, FloatArray]:
-    """Return the exact k nearest neighbours of some points and their distances, (m, k) each."""
+def searched(
+    space: VectorSpace, points: IntArray, k: int, report: Report | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Return the exact k nearest neighbours of some points and their distances, (m, k) each.
+
+    Args:
+        space: the vectors.
+        points: the points whose neighbours are sought.
+        k: the number of neighbours, less than all points.
+        report: receives the share done; an exception from it ends the search.
+    """
     indices, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k), "f4")
     step = max(1, _BLOCK_BYTES // (4 * space.n_points))
     for begin in range(0, len(points), step):
         some = slice(begin, begin + step)
-        searched = points[some]
-        indices[some], distances[some] = _select(space, searched, space.keys(searched), k)
+        own = points[some]
+        indices[some], distances[some] = _select(space, own, space.keys(own), k)
+        if report is not None:
+            report(min(1.0, some.stop / len(points)))
     return indices, distances
 
 
@@ -237,7 +258,7 @@ def _by_largest_keys(
     # If all the keys of a row may be tied with the k-th, the whole row is searched again.
     full = np.flatnonzero(maybe.all(axis=1)) if keys.shape[1] < space.n_points - 1 else ()
     if len(full):
-        indices[full], distances[full] = _searched(space, points[full], k)
+        indices[full], distances[full] = searched(space, points[full], k)
     return indices, distances
 
 

@@ -154,7 +154,7 @@ class MapRequest:
     """Everything that decides a map's points and their places.
 
     Attributes:
-        model: the id of the model.
+        model: the id of the model; "" for the vectors of a file.
         corpus: the digest of the mapped corpus.
         unit: whether points are tokens, words or sentences.
         pooling: how a word's sub-tokens or a sentence's tokens become one vector.
@@ -193,10 +193,10 @@ class MapRequest:
 
     @property
     def points_key(self) -> tuple[Any, ...]:
-        """The fields that decide the points; neither the layer nor the layout is among them."""
+        """The fields that decide the points, without the layer, the layout and the precision."""
         return (
             *(self.model, self.corpus, self.unit, self.pooling, self.only),
-            *(self.every_word, self.special, self.most, self.is_first, self.exact),
+            *(self.every_word, self.special, self.most, self.is_first),
         )
 
     def in_words(self, method: Method) -> str:

@@ -455,10 +455,10 @@ def read_points(
                 yield ReadText(rows.names[0], rows, (-1,), made.n_truncated > 0, made.passport)
 
     def of_file(given: FileVectors) -> Iterator[ReadText]:
-        passport = given.passport()
-        for i in rest:
-            text = corpus.texts[i]
-            yield ReadText(text, _sentence(text, given.rows[i][None]), (-1,), False, passport)
+        passport, at = given.passport(), iter(rest)
+        for texts in batches():
+            for text, i in zip(texts, at, strict=False):
+                yield ReadText(text, _sentence(text, given.rows[i][None]), (-1,), False, passport)
 
     how = request.unit, request.pooling, spans, request.only, request.special
     others = by_recipe() if is_recipe(request.pooling) else _texts(encodings(), *how)

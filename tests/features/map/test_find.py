@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -105,6 +106,29 @@ def test_a_sentence_s_own_word_is_compared_with_the_map_s(
     np.testing.assert_allclose(near.cosines, expected[list(near.point_ids)], atol=1e-5)
     senses = [pythons.points.labels["sense"][row] for row in near.point_ids[:3]]
     assert senses == ["python: animal"] * 3
+
+
+def test_the_nearest_of_very_many_points_take_little_memory(
+    service: EncoderService, pythons: MapResult
+) -> None:
+    text = "One python sleeps"
+    (encoding,) = service.encode(pythons.request.model, [text], layers=[6])
+    vector = encoding.hidden[0, 2]
+    rows = np.random.default_rng(0).random((50_001, len(vector)), np.float32) - np.float32(0.5)
+    rows[50_000] = 3 * vector
+    many = replace(pythons, vectors=np.broadcast_to(rows, (7, *rows.shape)))
+    tracemalloc.start()
+    try:
+        near = nearest_to(service, many, 6, text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    expected = cosine_similarity(vector[None], rows)[0]
+    order = np.argsort(-expected, kind="stable")[: len(near.point_ids)]
+    assert near.point_ids[0] == 50_000
+    np.testing.assert_allclose(near.cosines, expected[order], atol=1e-5)
+    np.testing.assert_allclose(expected[list(near.point_ids)], near.cosines, atol=1e-5)
+    assert peak < rows.nbytes
 
 
 @pytest.mark.parametrize("pooling", ["own", "cls", "pooler"])

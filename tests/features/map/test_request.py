@@ -197,7 +197,8 @@ def test_other_points_have_another_key(same_points: bool) -> None:
         *({"only": ()}, {"every_word": True}, {"special": True}, {"most": 1_000}),
     ]
     if same_points:
-        changes = [{"source": "file"}, {"layer": 2}, {"settings": MapSettings(seed=1)}]
+        changes = [{"source": "file"}, {"layer": 2}, {"exact": True}]
+        changes.append({"settings": MapSettings(seed=1)})
     for changed in changes:
         other = replace(USUAL, **changed)
         assert (other.points_key == USUAL.points_key) == same_points

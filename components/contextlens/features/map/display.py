@@ -363,7 +363,7 @@ def map_display(
     by, near_to, near = color_of(view, result), NEAR.of(view).strip(), None
     names = unpack(name_of(result), GROUP_NAMES.of(view))
     if service is not None and near_to and not is_stale:  # the model of a stale map may be gone
-        near = nearest_to(service, result, row, near_to)
+        near = nearest_to(service, result, row, near_to, model=view.model)
 
     def compute() -> Finding:
         return finding_of(result, row, by, order, names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contextlens.analysis.similarity import cosine_matrix
+from contextlens.analysis.separation import cosines_to, scaled
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, quoted
 from contextlens.core import EncoderService
@@ -52,6 +52,7 @@ def span_of(text: str, wanted: str) -> tuple[int, int] | None:
 # --- The points nearest to a typed text
 
 _MAX_LISTED = 5
+_BLOCK = 4_096  # points
 
 
 @dataclass(frozen=True)
@@ -77,42 +78,61 @@ class NearestPoints(Panel):
         return (claim("map.near.found", n=n, name=name, **ends),)
 
 
-def nearest_to(service: EncoderService, result: MapResult, row: int, text: str) -> NearestPoints:
-    """Return the points of a map nearest to a text at one of its layers; it is encoded once."""
+def nearest_to(
+    service: EncoderService, result: MapResult, row: int, text: str, *, model: str = ""
+) -> NearestPoints:
+    """Return the points of a map nearest to a text at one of its layers; it is encoded once.
+
+    Args:
+        service: encodes the text.
+        result: the map.
+        row: the row of the layer.
+        text: the typed text.
+        model: the id of the model that reads it if no model made the map.
+    """
+    model = result.request.model or model
 
     def compute() -> NearestPoints:
-        return _nearest(service, result, row, text)
+        return _nearest(service, result, row, text, model)
 
     try:
-        return once(result, "near to", row, text, compute=compute)
+        return once(result, "near to", row, text, model, compute=compute)
     except ContextlensError as exc:  # not cached: it may work next time
         return NearestPoints("", (), (), escape(str(exc)))
 
 
-def _nearest(service: EncoderService, result: MapResult, row: int, text: str) -> NearestPoints:
-    candidates = _rows(service, result, row, text)
+def _nearest(
+    service: EncoderService, result: MapResult, row: int, text: str, model: str
+) -> NearestPoints:
+    candidates = _rows(service, result, row, text, model)
     at = _chosen(result, candidates)
     if at is None:
         unit = result.points.unit
         problem = str(not_one_claim(unit, text, candidates.names))
         return NearestPoints("", (), (), problem)
     vector: FloatArray = candidates.vectors[-1, at]
-    cosines = cosine_matrix(np.concatenate([vector[None], result.vectors[row]]))[0, 1:]
+    cosines = _cosines(result.vectors[row], vector)
     rows = np.argsort(-cosines, kind="stable")[:N_NEAREST_POINTS]
     return NearestPoints(candidates.names[at], tuple(rows.tolist()), tuple(cosines[rows].tolist()))
 
 
-def _rows(service: EncoderService, result: MapResult, row: int, text: str) -> TextRows:
+def _cosines(vectors: FloatArray, vector: FloatArray) -> FloatArray:
+    """(n,) the cosines of vectors with one; beside them, only a block is in memory."""
+    starts = range(0, len(vectors), _BLOCK)
+    return np.concatenate([cosines_to(scaled(vectors[at : at + _BLOCK]), vector) for at in starts])
+
+
+def _rows(service: EncoderService, result: MapResult, row: int, text: str, model: str) -> TextRows:
     """The text's words or tokens, or the text itself, with vectors pooled as on the map."""
     request, layer = result.request, result.layers[row]
     if request.pooling == GIVEN:
-        vector = query_vector(text, result.corpus, service.load(request.model), service)
+        vector = query_vector(text, result.corpus, service.load(model), service)
         return TextRows([text], np.array([[0, len(text)]]), vector[None, None])
     if is_recipe(request.pooling):
-        card = service.load(request.model)
+        card = service.load(model)
         return recipe_rows([text], card, service, request.pooling)[0][0]
     layers = None if layer < 0 else [layer]
-    (encoding,) = service.encode(request.model, [text], layers=layers)
+    (encoding,) = service.encode(model, [text], layers=layers)
     return rows_of(encoding, result.points.unit, request.pooling, None, set(), special=False)
 
 

@@ -11,23 +11,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from contextlens.analysis.separation import scaled
 from contextlens.content.language import Claim, claim
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.features.map.identity import once
+from contextlens.maps.neighbors import searched
 from contextlens.maps.result import MapResult
+from contextlens.maps.vector_space import VectorSpace
 from contextlens.ui.panel import Panel, Rows
 
 FORMULA = r"""
 **Neighbours in common.** For each point, the $k$ others with the highest cosine by the first
-vectors, $A$, and by the second, $B$, among the points that are on both maps. The share in common is
-$|A \cap B| / k$. Of $n$ points, two sets drawn at random share $k / (n - 1)$.
+vectors, $A$, and by the second, $B$, among the $n$ compared points. The share in common is
+$|A \cap B| / k$. Two sets drawn at random share $k / (n - 1)$.
 """.strip()
 
 _K = 10
-_MAX_COMPARED = 2_000  # points whose neighbours are compared, among all
+_MAX_COMPARED = 5_000  # points, drawn at random from more: all pairs of them take about a second
 _MAX_LISTED = 20
-_BLOCK = 256  # points
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class InCommon(Panel):
     Attributes:
         n: the number of points that are on both maps.
         k: the number of neighbours of each.
-        names: the names of the compared points.
+        names: the names of the compared points, among which neighbours are sought.
         shares: (n_compared,) the share of neighbours in common.
         nearest: the names of each one's nearest point by the first and by the second vectors.
     """
@@ -63,7 +63,7 @@ class InCommon(Panel):
     @property
     def chance(self) -> float:
         """The share that random neighbours would have in common."""
-        return self.k / (self.n - 1)
+        return self.k / (len(self.names) - 1)
 
     def claims(self) -> Sequence[Claim]:
         """Return the mean share, beside chance."""
@@ -106,45 +106,40 @@ def in_common(first: MapResult, row: int, second: MapResult, other_row: int) -> 
             if point in places
         }
         rows = np.array(sorted(pairs.values()), dtype=np.int64).reshape(-1, 2)
-        left, right = first.vectors[row][rows[:, 0]], second.vectors[other_row][rows[:, 1]]
-        names = [first.points.names[i] for i in rows[:, 0].tolist()]
-        return compared(left, right, names)
+        names = first.points.names
+        return compared(first.vectors[row], second.vectors[other_row], names, rows)
 
     key = (second.request.key, second.digest, row, other_row)
     return once(first, "in common", *key, compute=compute)
 
 
-def compared(left: FloatArray, right: FloatArray, names: Sequence[str]) -> InCommon | None:
-    """Return the neighbours in common of points with two vectors each; None for too few points."""
-    n = len(names)
-    k = min(_K, (n - 1) // 2)
+def compared(
+    left: FloatArray, right: FloatArray, names: Sequence[str], rows: IntArray
+) -> InCommon | None:
+    """Return the neighbours in common of points with two vectors each; None for too few points.
+
+    Args:
+        left, right: the vectors of both maps.
+        names: the names of the points on the left.
+        rows: (n, 2) the rows of each point that is on both.
+    """
+    n = len(rows)
+    if n > _MAX_COMPARED:
+        chosen = np.random.default_rng(0).choice(n, _MAX_COMPARED, replace=False)
+        rows = rows[np.sort(chosen)]
+    k = min(_K, (len(rows) - 1) // 2)
     if k < 1:
         return None
-    chosen = np.arange(n)
-    if n > _MAX_COMPARED:
-        chosen = np.sort(np.random.default_rng(0).choice(n, _MAX_COMPARED, replace=False))
-    one, other = (_neighbours(scaled(vectors), chosen, k) for vectors in (left, right))
-    shares = [len(set(a) & set(b)) / k for a, b in zip(one.tolist(), other.tolist(), strict=True)]
+    every = np.arange(len(rows))
+    one, other = (
+        searched(VectorSpace.of(vectors[own], "cosine"), every, k)[0].tolist()
+        for vectors, own in ((left, rows[:, 0]), (right, rows[:, 1]))
+    )
+    taken = tuple(names[i] for i in rows[:, 0].tolist())
     return InCommon(
         n=n,
         k=k,
-        names=tuple(names[i] for i in chosen.tolist()),
-        shares=np.array(shares, np.float32),
-        nearest=tuple(
-            (names[a], names[b])
-            for a, b in zip(one[:, 0].tolist(), other[:, 0].tolist(), strict=True)
-        ),
+        names=taken,
+        shares=np.array([len({*a} & {*b}) / k for a, b in zip(one, other, strict=True)], "f4"),
+        nearest=tuple((taken[a[0]], taken[b[0]]) for a, b in zip(one, other, strict=True)),
     )
-
-
-def _neighbours(units: FloatArray, chosen: IntArray, k: int) -> IntArray:
-    """(n_chosen, k) the other points with the highest cosines, highest first."""
-    found = np.empty((len(chosen), k), np.int64)
-    for at in range(0, len(chosen), _BLOCK):
-        some = chosen[at : at + _BLOCK]
-        cosines = units[some] @ units.T
-        cosines[np.arange(len(some)), some] = -np.inf
-        nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-        order = np.argsort(-np.take_along_axis(cosines, nearest, axis=1), axis=1, kind="stable")
-        found[at : at + _BLOCK] = np.take_along_axis(nearest, order, axis=1)
-    return found

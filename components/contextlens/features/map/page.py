@@ -806,7 +806,7 @@ def _map_again(display: MapDisplay) -> Callable[[], MapDisplay]:
             corpus = corpus_of(view)
             if corpus is None or corpus.key != request.corpus:
                 raise JobError(say("map.waiting.again"))
-            card = service().load(request.model)
+            card = service().load(request.model or view.model)
             result = maps().draw(request, corpus, card, visitor).result(_REDRAW_SECONDS)
         return map_display(view, result)
 

@@ -98,9 +98,11 @@ def corpus_of(view: ViewState) -> Corpus | None:
 
 
 def of_file(request: MapRequest) -> MapRequest:
-    """Return the request for the texts' own vectors, which have no words and no layers."""
+    """Return the request for the texts' own vectors, which have no model, words or layers."""
     return replace(
         request,
+        model="",
+        exact=False,
         unit="sentences",
         pooling=GIVEN,
         only=(),

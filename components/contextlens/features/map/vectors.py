@@ -13,6 +13,7 @@ from contextlens.core.schema import ModelCard, Precision
 from contextlens.core.words import Span
 from contextlens.features.map.controls import N_SCRIPT_SENTENCES
 from contextlens.features.map.display import MapDisplay
+from contextlens.features.map.identity import once
 from contextlens.maps.points import Points, Unit
 from contextlens.maps.request import GIVEN
 from contextlens.maps.vectors import is_recipe, recipe_prompt
@@ -23,11 +24,13 @@ def vectors_snippet(display: MapDisplay, card: ModelCard) -> str:
     points, request = display.points, display.result.request
     own = display.result.corpus.own
     if request.pooling == GIVEN and own is not None:
-        rows = [
-            int((own.rows == vector).all(axis=1).argmax())
-            for vector in display.result.vectors[0, :N_SCRIPT_SENTENCES]
-        ]
-        return own.script(rows) + _COSINE_OF_ROWS
+        given = own.rows
+
+        def rows() -> list[int]:
+            shown = display.result.vectors[0, :N_SCRIPT_SENTENCES]
+            return [int((given == vector).all(axis=1).argmax()) for vector in shown]
+
+        return own.script(once(display.result, "rows", compute=rows)) + _COSINE_OF_ROWS
     precision = display.result.passport.precision
     if is_recipe(request.pooling):
         texts, prompt = points.texts[:N_SCRIPT_SENTENCES], recipe_prompt(card, request.pooling)

@@ -13,6 +13,7 @@ import numpy as np
 from contextlens.analysis.correlation import Float64Array
 from contextlens.analysis.separation import SPLIT, Trial, trial_of
 from contextlens.core import ModelCard
+from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import Precision
 from contextlens.corpus.columns import kind_of_column, numbers_of
@@ -169,7 +170,9 @@ def labelled_texts(
         trial = grade_trial(grades, split_values)
     texts = tuple(corpus.texts[i] for i in chosen)
     precision = reading_precision(card, len(texts), exact=exact)
-    given = None if own is None else own.take(chosen)
+    given = None
+    if own is not None:
+        given = remembered("labelled vectors", corpus.key, column, compute=lambda: own.take(chosen))
     n_left_out = n - len(chosen)
     return LabelledTexts(
         corpus.name, column, texts, trial, n_left_out, grades, own=given, precision=precision

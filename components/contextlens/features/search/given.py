@@ -43,16 +43,18 @@ class GivenHit:
         row: its row in the file, from 1.
         text: the text.
         cosine: its similarity to the query.
-        word_rank: its rank by TF-IDF, from 1; 0 if it shares no word or the query has none.
+        word_rank: its rank by TF-IDF, from 1; 0 if it shares no word, None if the query is numbers.
     """
 
     row: int
     text: str
     cosine: float
-    word_rank: int
+    word_rank: int | None
 
     def line(self) -> Claim:
         """The numbers of the text."""
+        if self.word_rank is None:
+            return claim("search.given.numbers_hit", row=self.row, cosine=self.cosine)
         if self.word_rank:
             return claim("search.given.hit", row=self.row, cosine=self.cosine, rank=self.word_rank)
         return claim("search.given.new_hit", row=self.row, cosine=self.cosine)
@@ -232,7 +234,8 @@ def search_given(index: TextIndex, corpus: Corpus, query: GivenQuery) -> GivenSe
     def hit(i: int) -> GivenHit:
         score = float(scores[i])
         rank = 1 + int((scores[others] > score).sum()) if score > 0 else 0
-        return GivenHit(int(own.places[i]) + 1, corpus.texts[i], float(cosines[i]), rank)
+        known = None if query.kind == "numbers" else rank
+        return GivenHit(int(own.places[i]) + 1, corpus.texts[i], float(cosines[i]), known)
 
     return GivenSearch(
         own=own,
