@@ -159,6 +159,18 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     assert both.vectors[0].file == "v.npy"
 
 
+def test_vectors_that_no_row_with_a_text_has_are_left_out() -> None:
+    texts = "\n".join(TEXTS).encode()
+    sheet = table("both.zip", zipped(t_txt=texts, v_npy=npy(np.zeros((N, D)))))
+    assert not sheet.vectors
+    assert sheet.left_out == ("40 rows have no vector in “v”: zeros only (40).",)
+    half = MATRIX * (np.arange(N) % 2)[:, None]
+    rows = [{"text": t * (i % 2 == 0), "v": half[i].tolist()} for i, t in enumerate(TEXTS)]
+    corpus = to_corpus(table("a.jsonl", "\n".join(map(json.dumps, rows)).encode()), "text")
+    assert not corpus.vectors
+    assert corpus.notes[-1] == "20 rows have no vector in “v”: zeros only (20)."
+
+
 @pytest.mark.parametrize(
     ("array", "said"),
     [
