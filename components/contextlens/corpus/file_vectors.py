@@ -41,6 +41,7 @@ __all__ = [
     "are_vectors",
     "array_vectors",
     "arrays_in",
+    "check_size",
     "column_vectors",
     "is_cut_short",
     "matrix_vectors",
