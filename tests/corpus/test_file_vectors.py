@@ -101,8 +101,8 @@ def test_a_parquet_column_beyond_the_memory_is_left_out_with_the_bound() -> None
     assert not sheet.vectors
     assert list(sheet.columns) == ["text"]
     assert sheet.left_out == (
-        "vector was left out: it holds vectors that take 0.4 MB (40 rows of 2,400 numbers), and "
-        "0.3 MB are left for them here: give fewer rows, or shorter vectors.",
+        "a.parquet: the vectors of “vector” take 0.4 MB (40 rows of 2,400 numbers); at most "
+        "0.3 MB are kept here. Give fewer rows, or shorter vectors.",
     )
 
 
@@ -169,6 +169,18 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     both = table("both.zip", zipped(t_txt="\n".join(TEXTS).encode(), v_npy=npy(MATRIX)))
     np.testing.assert_array_equal(both.vectors[0].rows, MATRIX)
     assert both.vectors[0].file == "v.npy"
+
+
+def test_vectors_that_no_row_with_a_text_has_are_left_out() -> None:
+    texts = "\n".join(TEXTS).encode()
+    sheet = table("both.zip", zipped(t_txt=texts, v_npy=npy(np.zeros((N, D)))))
+    assert not sheet.vectors
+    assert sheet.left_out == ("40 rows have no vector in “v”: zeros only (40).",)
+    half = MATRIX * (np.arange(N) % 2)[:, None]
+    rows = [{"text": t * (i % 2 == 0), "v": half[i].tolist()} for i, t in enumerate(TEXTS)]
+    corpus = to_corpus(table("a.jsonl", "\n".join(map(json.dumps, rows)).encode()), "text")
+    assert not corpus.vectors
+    assert corpus.notes[-1] == "20 rows have no vector in “v”: zeros only (20)."
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -297,3 +298,30 @@ def test_a_small_arrow_file_of_huge_values_is_refused() -> None:
         writer.write_table(own)
     with pytest.raises(CorpusError, match=r"unpacks to|memory to read|more than"):
         read("a.arrow", content.getvalue(), max_bytes=1_000_000)
+
+
+def test_large_columns_of_numbers_are_left_out_for_the_reason_that_holds() -> None:
+    rng = np.random.default_rng(0)
+    texts = [f"This is the text number {i}." for i in range(5_000)]
+    mask = pa.FixedSizeListArray.from_arrays(
+        pa.array(rng.integers(0, 2, 5_000 * 512, np.int64)), 512
+    )
+    sheet = parquet(
+        written({"text": texts, "mask": mask}, compression="zstd", use_dictionary=False),
+        max_bytes=10**6,
+    )
+    assert sheet.left_out == (
+        "mask was left out: it unpacks to 21 MB, more than is read of a file.",
+    )
+    late = [None] * 3_000 + rng.normal(size=(2_000, 48)).tolist()
+    content = written({"text": texts, "v": pa.array(late, pa.list_(pa.float32()))})
+    (own,) = parquet(content).vectors
+    assert (own.dtype, len(own.usable), own.left_out) == (
+        "float32",
+        2_000,
+        {"no vector given": 3_000},
+    )
+    np.testing.assert_array_equal(own.rows[3_000:], np.float32(late[3_000:]))
+    bounded = read("a.parquet", content, max_bytes=MAX, max_held=700_000)
+    assert list(bounded.columns) == ["text"]
+    assert "a.parquet: the vectors of “v” take 1 MB (5,000 rows of 48 " in bounded.left_out[0]

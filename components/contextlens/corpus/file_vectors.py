@@ -41,6 +41,7 @@ __all__ = [
     "are_vectors",
     "array_vectors",
     "arrays_in",
+    "check_size",
     "column_vectors",
     "is_cut_short",
     "matrix_vectors",
@@ -327,8 +328,8 @@ def check_size(file: str, title: str, n: int, n_dims: int, max_bytes: int) -> No
     """
     if 4 * n * n_dims > max_bytes:
         raise CorpusError(
-            f"{file}: the vectors of “{title}” take {4e-6 * n * n_dims:,.0f} MB ({n:,} rows of "
-            f"{n_dims:,} numbers); at most {max_bytes / 1e6:,.0f} MB are kept here. Give fewer "
+            f"{file}: the vectors of “{title}” take {4e-6 * n * n_dims:,.1f} MB ({n:,} rows of "
+            f"{n_dims:,} numbers); at most {max_bytes / 1e6:,.1f} MB are kept here. Give fewer "
             "rows, or shorter vectors."
         )
 

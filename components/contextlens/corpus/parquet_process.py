@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.file_vectors import LENGTH, MISSING, are_vectors
+from contextlens.corpus.file_vectors import LENGTH, MISSING, are_vectors, check_size
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.table import MAX_COLUMNS, clean, max_rows, named, unique
 
@@ -140,14 +140,15 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
         n_rows = file.metadata.num_rows
         classes = _classes_of(file.schema_arrow)
     _check(name, columns, n_rows)
-    _check_unpacked(name, [c for c in columns if c.are_numbers or not c.obstacle], max_bytes)
+    n_unpacked = _check_unpacked(name, [c for c in columns if not c.obstacle], max_bytes)
     n_wanted = min(n_rows, max_rows(sum(not column.obstacle for column in columns)))
-    vectors, too_large = _vectors_in(content, columns, n_wanted, max_held)
-    columns = [replace(c, obstacle=too_large.get(c.title, c.obstacle)) for c in columns]
-    columns = [column for column in columns if column.title not in vectors]
+    n_left = TIMES_UNPACKED * max_bytes - n_unpacked
+    vectors, beyond = _vectors_in(name, content, columns, n_wanted, n_left, max_held)
+    columns = [column for column in columns if column.title not in {*vectors, *beyond}]
     readable = [column for column in columns if not column.obstacle]
     left_out = [
-        f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle
+        *beyond.values(),
+        *(f"{named(c.title)} was left out: it holds {c.obstacle}." for c in columns if c.obstacle),
     ]
     arrays: dict[str, pa.Array] = {}
     n_left, held_left = TIMES_UNPACKED * max_bytes, max_held
@@ -211,7 +212,7 @@ class _Column:
         obstacle: the reason why it is not read; "" for a column that is.
         n_bytes: its unpacked size.
         leaves: the paths of its values that are bytes or text.
-        are_numbers: True if its values are lists of numbers, which may be vectors.
+        numbers: the type of numbers whose lists are its values, maybe vectors; "" for others.
     """
 
     title: str
@@ -220,7 +221,7 @@ class _Column:
     obstacle: str
     n_bytes: int
     leaves: tuple[str, ...]
-    are_numbers: bool
+    numbers: str
 
 
 def _columns_of(file: Any) -> list[_Column]:
@@ -247,7 +248,7 @@ def _columns_of(file: Any) -> list[_Column]:
             _obstacle(schema.field(index).type, sizes[name][1]),
             sizes[name][0],
             tuple(leaves[name]),
-            _list_of_numbers(schema.field(index).type) is not None,
+            _type_in_lists(schema.field(index).type),
         )
         for index, (name, title) in enumerate(zip(names, unique(names), strict=True))
     ]
@@ -278,14 +279,15 @@ def _check(name: str, columns: list[_Column], n_rows: int) -> None:
         )
     if n_rows < 1:
         raise CorpusError(f"{named(name)} holds no rows. Give a file with at least one sentence.")
-    if all(column.obstacle and not column.are_numbers for column in columns):
+    if all(column.obstacle and not column.numbers for column in columns):
         raise CorpusError(
             f"{named(name)} has no column of text: {named(columns[0].title)} holds "
             f"{columns[0].obstacle}. Give a file with a column of sentences."
         )
 
 
-def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
+def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> int:
+    """Return the size that columns unpack to, which is not too large."""
     unpacked = sum(column.n_bytes for column in columns)
     if unpacked > TIMES_UNPACKED * max_bytes:
         raise CorpusError(
@@ -293,84 +295,101 @@ def _check_unpacked(name: str, columns: list[_Column], max_bytes: int) -> None:
             f"{TIMES_UNPACKED * max_bytes / 1e6:,.0f} MB are read, ten times what the server's "
             "CONTEXTLENS_MAX_UPLOAD_MB allows. Keep the columns that are needed, or split it."
         )
+    return unpacked
 
 
 # Vectors
 
 _VECTOR_BATCH = 2_000  # rows
+_N_SAMPLE = 200  # lists that are looked at to tell whether a column holds vectors
 
 
-def _list_of_numbers(kind: pa.DataType) -> pa.DataType | None:
-    """Return the type of lists of numbers, or of what a tensor is stored as; None for others."""
+_Vectors = tuple[str, NDArray[np.float32], NDArray[np.int8]]
+"""The type of numbers, the matrix, why rows have no vector."""
+
+
+def _type_in_lists(kind: pa.DataType) -> str:
+    """Return the type of the numbers in lists, or in what a tensor is stored as; "" for others."""
     if isinstance(kind, pa.BaseExtensionType):
         kind = kind.storage_type
     is_list = (
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     )
     if not is_list:
-        return None
+        return ""
     value = kind.value_type
-    return kind if pa.types.is_floating(value) or pa.types.is_integer(value) else None
+    are_numbers = pa.types.is_floating(value) or pa.types.is_integer(value)
+    return str(value.to_pandas_dtype().__name__) if are_numbers else ""
 
 
 def _vectors_in(
-    content: bytes, columns: list[_Column], n_rows: int, max_held: int
-) -> tuple[dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]], dict[str, str]]:
-    """Return type, matrix and reasons of the columns that likely hold vectors, by title.
-
-    Also return what the columns hold whose vectors take too much memory, by title.
-    """
-    too_large: dict[str, str] = {}
-    found: dict[str, tuple[str, NDArray[np.float32], NDArray[np.int8]]] = {}
+    name: str, content: bytes, columns: list[_Column], n_rows: int, n_left: int, max_held: int
+) -> tuple[dict[str, _Vectors], dict[str, str]]:
+    """Return the columns that likely hold vectors, and why others are too large, by title."""
+    found: dict[str, _Vectors] = {}
+    beyond: dict[str, str] = {}
     for column in columns:
-        if not column.are_numbers:
+        if not column.numbers:
             continue
+        n_bytes = column.n_bytes if column.obstacle else 0  # others were counted before
+        if n_bytes > n_left:
+            beyond[column.title] = (
+                f"{named(column.title)} was left out: it unpacks to {n_bytes / 1e6:,.0f} MB, more "
+                "than is read of a file."
+            )
+            continue
+        n_left -= n_bytes
         try:
-            vectors = _vectors_of(content, column, n_rows, max_held)
-        except NotTextError as exc:
-            too_large[column.title] = str(exc)
+            vectors = _vectors_of(name, content, column, n_rows, max_held)
+        except CorpusError as exc:
+            beyond[column.title] = str(exc)
             continue
         if vectors is not None:
             found[column.title] = vectors
             max_held -= vectors[1].nbytes
-    return found, too_large
+    return found, beyond
 
 
 def _vectors_of(
-    content: bytes, column: _Column, n_rows: int, max_held: int
-) -> tuple[str, NDArray[np.float32], NDArray[np.int8]] | None:
-    matrix: NDArray[np.float32] | None = None
+    name: str, content: bytes, column: _Column, n_rows: int, max_held: int
+) -> _Vectors | None:
+    sample: list[NDArray[Any]] = []
+    for _, lists in _lists(content, column, n_rows):
+        sample += lists[: _N_SAMPLE - len(sample)]
+        if len(sample) == _N_SAMPLE:
+            break
+    n_dims = are_vectors(sample)
+    if not n_dims:
+        return None
+    check_size(named(name), named(column.title), n_rows, n_dims, max_held)
+    matrix = np.full((n_rows, n_dims), np.nan, np.float32)
     reasons = np.full(n_rows, MISSING, np.int8)
-    at, dtype = 0, ""
+    with np.errstate(over="ignore"):
+        for rows, lists in _lists(content, column, n_rows):
+            for row, numbers in zip(rows.tolist(), lists, strict=True):
+                reasons[row] = 0 if len(numbers) == n_dims else LENGTH
+                if len(numbers) == n_dims:
+                    matrix[row] = numbers
+    return column.numbers, matrix, reasons
+
+
+def _lists(
+    content: bytes, column: _Column, n_rows: int
+) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+    """Yield the rows that are not null, and their lists of numbers, a batch at a time."""
+    at = 0
     for batch in _batches(content, column, _VECTOR_BATCH):
         array = batch.storage if isinstance(batch.type, pa.BaseExtensionType) else batch
         array = array.slice(0, n_rows - at)
         values = array.flatten().to_numpy(zero_copy_only=False)  # of rows that are not null
-        given = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
         lengths = pc.list_value_length(array).drop_null().to_numpy(zero_copy_only=False)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        if matrix is None:
-            sample = [values[starts[i] : starts[i + 1]] for i in range(min(len(given), 200))]
-            n_dims, dtype = are_vectors(sample), array.type.value_type.to_pandas_dtype().__name__
-            if not n_dims:
-                return None
-            if 4 * n_rows * n_dims > max_held:
-                raise NotTextError(
-                    f"vectors that take {4e-6 * n_rows * n_dims:,.1f} MB ({n_rows:,} rows of "
-                    f"{n_dims:,} numbers), and {max_held / 1e6:,.1f} MB are left for them here: "
-                    "give fewer rows, or shorter vectors"
-                )
-            matrix = np.full((n_rows, n_dims), np.nan, np.float32)
-        fits = np.flatnonzero(lengths == matrix.shape[1])
-        reasons[at + given] = LENGTH
-        reasons[at + given[fits]] = 0
-        with np.errstate(over="ignore"):
-            for i in fits.tolist():
-                matrix[at + given[i]] = values[starts[i] : starts[i + 1]]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        parts = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        given = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
+        yield at + given, [values[start:end] for start, end in parts]
         at += len(array)
         if at >= n_rows:
-            break
-    return None if matrix is None else (dtype, matrix, reasons)
+            return
 
 
 # Values

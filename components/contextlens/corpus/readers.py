@@ -132,7 +132,7 @@ def read_parquet(
         matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, **given)
         for title, dtype, matrix, reasons in found
     )
-    return replace(table, vectors=vectors)
+    return _with_vectors(table, vectors, ())
 
 
 def read_excel(
@@ -544,11 +544,17 @@ def _with_columns_of_vectors(table: Table, content: bytes, max_held: int) -> Tab
             )
     if not vectors and not left_out:
         return table
+    return _with_vectors(replace(table, columns=MappingProxyType(columns)), vectors, left_out)
+
+
+def _with_vectors(table: Table, vectors: Sequence[FileVectors], left_out: Sequence[str]) -> Table:
+    """Return a table with further vectors, but those that no row has."""
+    usable = [own for own in vectors if own.usable.size]
+    empty = [own.left_out_note() for own in vectors if not own.usable.size]
     return replace(
         table,
-        columns=MappingProxyType(columns),
-        vectors=(*table.vectors, *vectors),
-        left_out=(*table.left_out, *left_out),
+        vectors=(*table.vectors, *usable),
+        left_out=(*table.left_out, *left_out, *empty),
     )
 
 
@@ -572,9 +578,7 @@ def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_
         replace(found, title=f"{found.title} ({found.file})") if found.title in taken else found
         for found in vectors
     )
-    return replace(
-        table, vectors=(*table.vectors, *own), left_out=(*table.left_out, *notes), content=b""
-    )
+    return _with_vectors(replace(table, content=b""), own, notes)
 
 
 def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
@@ -671,7 +675,9 @@ def to_corpus(
         *_row_notes(len(cells), len(filled), len(used_rows)),
         *_length_notes(texts),
     ]
-    vectors = tuple(own.take(used_rows) for own in sheet.vectors)
+    taken = [own.take(used_rows) for own in sheet.vectors]
+    vectors = tuple(own for own in taken if own.usable.size)
+    notes += [own.left_out_note() for own in taken if not own.usable.size]
     label_values: dict[str, tuple[str, ...]] = {}
     for title, column in labels.items():
         label_values[title] = _stripped(column, used_rows)

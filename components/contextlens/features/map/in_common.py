@@ -26,7 +26,7 @@ $|A \cap B| / k$. Two sets drawn at random share $k / (n - 1)$.
 """.strip()
 
 _K = 10
-_MAX_COMPARED = 5_000  # points, drawn at random from more: all pairs of them take about a second
+_MAX_COMPARED = 5_000  # points, drawn at random from more
 _MAX_LISTED = 20
 
 
