@@ -254,6 +254,19 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     assert here.page.locator("img[src=x]").count() == 0
 
 
+def test_a_click_while_a_file_is_read_loses_no_file(visit: Callable[..., Visit]) -> None:
+    here = visit(address_of(source="file"))
+    rows = [
+        (f"{review} <b>{i}</b>", label) for i in range(500) for review, label in rows_of_reviews()
+    ]
+    here.main.locator(".st-key-map_own_file input[type=file]").set_input_files(
+        {"name": "reviews.csv", "mimeType": "text/csv", "buffer": to_csv(rows)}
+    )
+    here.main.get_by_text("reviews.csv").first.wait_for()
+    here.main.get_by_role("button", name="Use the pasted texts").click()
+    expect(here.main.get_by_text("20,000 rows").first).to_be_visible(timeout=60_000)
+
+
 def long_texts(name: str, n: int) -> bytes:
     """Texts of about a hundred tokens each, of which some are read first."""
     kinds = ("warm", "dull", "loud", "slow", "bright")

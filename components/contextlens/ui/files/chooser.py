@@ -21,13 +21,14 @@ from contextlens.ui.access import guard
 from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files.uploads import (
     FileChange,
+    files_of,
     keep,
     keep_changed,
     keep_joined,
     keep_sheet,
     max_file_bytes,
+    release,
     table_of,
-    take_files,
 )
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
@@ -93,11 +94,12 @@ def _field(
 
     def upload() -> None:
         # The texts come first, then the vectors beside them.
-        files = sorted(take_files(key), key=lambda file: file[0].casefold().endswith(ARRAYS))
+        files = sorted(files_of(key), key=lambda file: file[0].casefold().endswith(ARRAYS))
         secret = keep(*files[0]) if files else ""
         for file in files[1:]:
             secret = secret and _kept(keep_joined, secret, *file)
         _hand_on(secret, on_file)
+        release(key)
 
     st.file_uploader(
         label,
@@ -109,6 +111,11 @@ def _field(
             max(1, max_file_bytes() // 1_000_000), st.get_option("server.maxUploadSize")
         ),
     )
+    if any(
+        content for _, content in files_of(key)
+    ):  # a click ended the callback before it was done
+        upload()
+        st.rerun()
 
 
 def _hand_on(secret: str, on_file: Callable[[str, Table], None]) -> None:

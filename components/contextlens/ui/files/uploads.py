@@ -95,21 +95,35 @@ def take_file(key: str) -> tuple[str, bytes] | None:
     Call this in the field's callback. The callback runs once more, without a file, when the browser
     next sends the field's state.
     """
-    return next(iter(take_files(key)), None)
+    taken = next(iter(files_of(key)), None)
+    release(key)
+    return taken
 
 
-def take_files(key: str) -> list[tuple[str, bytes]]:
-    """Return the names and contents of a field's files, as `take_file` does of one."""
-    value, run = session.value(key), get_script_run_ctx()
-    taken = []
-    for file in value if isinstance(value, list) else [value]:
-        if not isinstance(file, UploadedFile):  # none, or one that was already taken
-            continue
-        taken.append((file.name, file.getvalue()))
+def files_of(key: str) -> list[tuple[str, bytes]]:
+    """Return the names and contents of a field's files that were not released."""
+    return [(file.name, file.getvalue()) for file in _files(key)]
+
+
+def release(key: str) -> None:
+    """Release Streamlit's copies of a field's files.
+
+    Do this last: Streamlit ends a callback if the visitor clicks, and runs it anew.
+    """
+    run = get_script_run_ctx()
+    for file in _files(key):
         file.truncate(0)  # frees the content: the session's state still holds this object
         if run is not None and isinstance(run.uploaded_file_mgr, MemoryUploadedFileManager):
             run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
-    return taken
+
+
+def _files(key: str) -> list[UploadedFile]:
+    value = session.value(key)
+    files = value if isinstance(value, list) else [value]
+    return [
+        file for file in files
+        if isinstance(file, UploadedFile) and file.getbuffer().nbytes == file.size
+    ]  # fmt: skip
 
 
 def keep(visitor: str, name: str, content: bytes, form: Form = "", sheet: str = "") -> str:
