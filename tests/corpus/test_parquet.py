@@ -324,4 +324,4 @@ def test_large_columns_of_numbers_are_left_out_for_the_reason_that_holds() -> No
     np.testing.assert_array_equal(own.rows[3_000:], np.float32(late[3_000:]))
     bounded = read("a.parquet", content, max_bytes=MAX, max_held=700_000)
     assert list(bounded.columns) == ["text"]
-    assert "a.parquet: the vectors of “v” take 1 MB (5,000 rows of 48 " in bounded.left_out[0]
+    assert "a.parquet: the vectors of “v” take 1.0 MB (5,000 rows of 48 " in bounded.left_out[0]

@@ -142,6 +142,14 @@ def chart(app: AppTest, key: str = "meaning_chart") -> dict[str, Any]:
     return json.loads(next(p.spec for p in protos if p.id.endswith(key)))
 
 
+def matrix(z: Any) -> np.ndarray:
+    """The cells of a heatmap of a figure that goes to the browser."""
+    if not isinstance(z, dict):
+        return np.array(z, dtype=float)
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+    return flat.reshape([int(n) for n in z["shape"].split(",")])
+
+
 def lines(app: AppTest, key: str = "meaning_chart") -> dict[str, list[float]]:
     """The chart's named lines, and how high they are at each layer."""
     return {trace["name"]: trace["y"] for trace in chart(app, key)["data"] if trace.get("name")}

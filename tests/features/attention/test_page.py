@@ -28,6 +28,7 @@ from tests.support.pages import (
     framed,
     given,
     layer_of,
+    matrix,
     offered_files,
     send_pick,
     shown_view,
@@ -61,9 +62,7 @@ def lines(app: AppTest) -> np.ndarray:
 
 
 def heatmap(app: AppTest) -> np.ndarray:
-    z = chart(app, "attention_heatmap")["data"][0]["z"]
-    values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
-    return values.reshape([int(n) for n in z["shape"].split(",")])
+    return matrix(chart(app, "attention_heatmap")["data"][0]["z"])
 
 
 def tables(app: AppTest) -> dict[str, pd.DataFrame]:

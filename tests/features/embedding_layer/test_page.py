@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from tests.support.pages import (
     everything_said,
     frame,
     framed,
+    matrix,
     offered_files,
     said,
     shown_view,
@@ -64,8 +64,7 @@ def strips(app: AppTest) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for trace in chart(app, CHART)["data"]:
         if trace["type"] == "heatmap":
-            flat = np.frombuffer(base64.b64decode(trace["z"]["bdata"]), trace["z"]["dtype"])
-            rows = flat.reshape([int(n) for n in trace["z"]["shape"].split(",")])
+            rows = matrix(trace["z"])
             muted = found.get(trace["name"])
             found[trace["name"]] = rows if muted is None else np.where(np.isnan(muted), rows, muted)
     return found

@@ -34,6 +34,7 @@ from tests.support.pages import (
     everything_said,
     frame,
     framed,
+    matrix,
     offered_files,
     press,
     said,
@@ -66,7 +67,7 @@ def assert_whole(app: AppTest) -> None:
 
 def seen(app: AppTest, key: str) -> np.ndarray:
     """The matrix of a heatmap, its two traces laid over each other."""
-    parts = [np.array(trace["z"], dtype=float) for trace in chart(app, key)["data"]]
+    parts = [matrix(trace["z"]) for trace in chart(app, key)["data"]]
     return parts[0] if len(parts) == 1 else np.where(np.isnan(parts[0]), parts[1], parts[0])
 
 

@@ -164,7 +164,7 @@ def test_a_pick_shows_the_tokens_row_and_is_in_the_address(service: EncoderServi
     row = service.word_rows(BUNDLED_ID, [2293])[0]
     assert "“love” has the ID 2293. The ID picks row 2293" in said(app, "reading_row")
     heat = chart(app, "rows_heatmap")["data"][0]
-    np.testing.assert_allclose(heat["z"][3], row, atol=1e-5)
+    np.testing.assert_allclose(pages.matrix(heat["z"])[3], row, atol=1e-5)
     values = frame_with(app, "dim 0").set_index("row")
     np.testing.assert_allclose(values.loc["2293  love"], row[:8], atol=1e-6)
     assert any("one_hot" in code.value for code in app.code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import re
@@ -31,6 +30,7 @@ from tests.support.pages import (
     everything_said,
     framed,
     given,
+    matrix,
     offered_files,
     plainly_said,
     press,
@@ -56,9 +56,7 @@ def choose(app: AppTest, control: Any, value: str) -> AppTest:
 
 
 def cells(app: AppTest) -> np.ndarray:
-    z = chart(app, CHART)["data"][0]["z"]
-    values = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
-    return values.reshape([int(n) for n in z["shape"].split(",")])
+    return matrix(chart(app, CHART)["data"][0]["z"])
 
 
 def whole(app: AppTest) -> AppTest:
