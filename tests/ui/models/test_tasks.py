@@ -172,7 +172,7 @@ _OPEN = """
 import sys
 from streamlit.testing.v1 import AppTest
 from contextlens.ui.state.services import uncached
-uncached().answer_from_disk()
+uncached().is_starting = True
 for name in sys.argv[1:]:
     page = AppTest.from_file(f"{name}.py", default_timeout=60).run()
     assert page.title[0].value and not page.exception and not page.error

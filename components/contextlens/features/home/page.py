@@ -168,7 +168,8 @@ def story(
     _words(portrait, picture, answer, uses, ruler_of(portrait, ruler))
     if changes is None:
         _await_arcs(task)
-    runtime.await_measures(card, covered_word(portrait.comparison), own)
+    is_pending = answer is not None and answer.key == "answer.pending"
+    runtime.await_measures(card, covered_word(portrait.comparison), own, is_pending=is_pending)
     return picture
 
 

@@ -272,13 +272,16 @@ def _measured(task: Task, path: Path) -> Any:
     return waiting.measured(task, "baseline", wait)
 
 
-def await_measures(card: ModelCard, word: str | None = None, own: Task | None = None) -> None:
+def await_measures(
+    card: ModelCard, word: str | None = None, own: Task | None = None, *, is_pending: bool = False
+) -> None:
     """Say which measures of a model are pending, and rerun the page when they are there.
 
     Args:
         card: the model's card.
         word: a word of the ready corpus, whose senses are among the measures; None for no word.
         own: looks up a word in the visitor's collection; None without one.
+        is_pending: True if the page says that senses are still to come; they may be there by now.
     """
     job = jobs().get(tasks.baseline_key(card))
     if job is not None and job.state == "failed":
@@ -287,13 +290,14 @@ def await_measures(card: ModelCard, word: str | None = None, own: Task | None = 
             "cosine; the log says why."
         )
         return
-    if own is not None and is_pending(own):
-        job = jobs().get(own.key)
+    own_job = None if own is None else jobs().get(own.key)
+    if own_job is not None and own_job.state not in _OVER:
+        job = own_job
     elif word is not None and job is not None and job.state == "done":
-        job = jobs().get(tasks.senses_key(card, word))
-    if job is None or job.state in _OVER:
+        job = jobs().get(tasks.senses_key(card, word)) or job
+    if not is_pending and (job is None or job.state in _OVER):
         job = jobs().get(tasks.ruler_key(card))
-    if job is not None and job.state not in _OVER:
+    if job is not None and (is_pending or job.state not in _OVER):
         waiting.follow(job, "baseline", cancel="")
 
 
