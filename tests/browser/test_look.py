@@ -58,6 +58,18 @@ def test_both_pages_can_be_read_on_a_dark_phone_and_used_there(visit: Callable) 
     a_phone_reader_chooses_words_and_layers_edits_and_finds_the_menu(here)
 
 
+def test_a_link_shows_the_new_page_from_its_top_even_if_nothing_shortens_meanwhile(
+    visit: Callable,
+) -> None:
+    here = visit("/", **PHONE)
+    here.page.add_style_tag(content="[data-testid=stMainBlockContainer] { min-height: 3000px; }")
+    here.main.get_by_role("link", name="See all numbers for these sentences").click()
+    here.page.wait_for_function("() => location.pathname === '/meaning'")
+    here.wait()
+    expect(here.page.get_by_role("heading", level=1)).to_have_text("Meaning in context")
+    expect(here.page.get_by_role("heading", level=1)).to_be_in_viewport()
+
+
 def test_the_header_s_parts_are_beside_each_other_in_every_window(visit: Callable) -> None:
     here, found = visit("/embedding_layer", **DESK), []
     for is_open in (True, False):

@@ -212,8 +212,10 @@ def picture(view: ViewState, score: Score, ruler: Yardsticks) -> Explanation | N
     Until an explanation is there, its place has the same height.
     """
     with st.container(key="why_picture"):
+        top = st.container()  # so that progress takes the place of the words and moves nothing
         result = result_of(view, score, ruler)
-        _headline(result)
+        with top:
+            _headline(result)
         draw_above = _EXPLAINED[_chosen(view)].draw_above
         if result is not None and draw_above is not None:
             draw_above(view, result)

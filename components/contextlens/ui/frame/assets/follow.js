@@ -1,11 +1,13 @@
 // A link that is clicked while a text is typed in a field is followed once the text is stored.
 // Otherwise Streamlit gets both at once, and goes to the old page or to one without the text.
+// The new page is shown from its top: it would keep the old one's place if it is drawn at once.
 
 const LINK = '[data-testid="stPageLink-NavLink"]';
 const STEP = 50; // milliseconds, as all of these
 const UNTIL_RUN = 600; // the text may be what it was: then nothing runs
 const AT_MOST = 5000;
 const STORED = 1500; // after Enter
+const MAIN = '[data-testid="stMain"]';
 let typed = null; // the field whose text is not stored yet
 let following = false;
 
@@ -27,7 +29,9 @@ window.addEventListener(
   "click",
   (event) => {
     const link = event.target.closest?.(LINK);
-    if (!link || following || !typed || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link.pathname !== location.pathname) toTop(link.pathname);
+    if (following || !typed) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     typed.blur();
@@ -52,4 +56,13 @@ async function follow({ pathname, href }) {
   following = true;
   now()?.click();
   following = false;
+}
+
+async function toTop(pathname) {
+  const until = performance.now() + AT_MOST;
+  while (location.pathname !== pathname) {
+    if (performance.now() > until) return;
+    await new Promise(requestAnimationFrame);
+  }
+  document.querySelector(MAIN).scrollTop = 0;
 }
