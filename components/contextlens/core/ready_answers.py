@@ -42,6 +42,7 @@ _TEXTS = ("text", "texts", "pair", "pairs", "baseline")
 """The arguments that hold texts."""
 _MAX_BYTES = 64_000_000  # of all answers
 _MAX_ANSWER_BYTES = 4_000_000
+_MAX_HELD = 10_000  # paths of files that are not looked for again
 _N_DIGEST = 32  # bytes of a SHA-256, before each answer
 _N_FOLDERS = 4  # of other models and earlier versions
 _LIBRARIES = ("contextlens", "torch", "transformers", "tokenizers", "numpy")
@@ -86,6 +87,7 @@ class ReadyService(LocalService):
         self._parts.update(self._texts, *self._texts)  # and their characters
         self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
+        self._held: set[Path] = set()  # files that were looked for and, if need be, written
         self.is_starting = False
         self._model = list_models(settings)[0]
 
@@ -198,6 +200,11 @@ class ReadyService(LocalService):
     def _keep(self, call: Call, answer: Any) -> None:
         answers = [answer] if call.columns() is None else [[one] for one in answer]
         for path, one in zip(self._paths(call), answers, strict=True):
+            if path in self._held:
+                continue
+            if len(self._held) >= _MAX_HELD:
+                self._held.clear()
+            self._held.add(path)
             if _read(call.method.name, path) is None:
                 self._write(path, one)
 
