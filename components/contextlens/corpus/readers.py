@@ -48,6 +48,7 @@ from contextlens.corpus.exports.records import Tally
 from contextlens.corpus.file_vectors import (
     ARRAYS,
     FileVectors,
+    Opened,
     array_vectors,
     column_vectors,
     is_cut_short,
@@ -64,6 +65,7 @@ from contextlens.corpus.table import (
     max_rows,
     named,
     table_of,
+    unique,
 )
 
 __all__ = [
@@ -129,8 +131,8 @@ def read_parquet(
         return table
     given = {"file": named(name), "sha256": hashlib.sha256(content).hexdigest()}
     vectors = tuple(
-        matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, **given)
-        for title, dtype, matrix, reasons in found
+        matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, key=key, **given)
+        for title, dtype, key, matrix, reasons in found
     )
     return _with_vectors(table, vectors, ())
 
@@ -218,8 +220,9 @@ def _in_child(
     return done.stdout
 
 
-_Found = tuple[str, str, NDArray[Any], NDArray[np.int8]]
-"""The title of a column of vectors, the type of its numbers, the matrix, why rows have none."""
+_Found = tuple[str, str, str, NDArray[Any], NDArray[np.int8]]
+"""The title of a column of vectors, the type of its numbers, its name in the file if all of these
+are different, the matrix, why rows have none."""
 
 
 def _arrow(
@@ -234,10 +237,10 @@ def _arrow(
     metadata = table.schema.metadata
     found: list[_Found] = []
     texts = json.loads(metadata[b"texts"])
-    for i, (title, dtype) in enumerate(json.loads(metadata[b"vectors"])):
+    for i, (title, dtype, key) in enumerate(json.loads(metadata[b"vectors"])):
         lists, reasons = (table.column(len(texts) + 2 * i + k).combine_chunks() for k in (0, 1))
         matrix = lists.flatten().to_numpy().reshape(len(lists), -1)
-        found.append((title, dtype, matrix, reasons.to_numpy()))
+        found.append((title, dtype, key, matrix, reasons.to_numpy()))
     cells = {title: _cells(table.column(i)) for i, title in enumerate(texts)}
     return cells, json.loads(metadata[b"notes"]), json.loads(metadata[b"left_out"]), found
 
@@ -355,6 +358,17 @@ def read(
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
+    table = _table_in(name, content, max_bytes, max_held, form, sheet)
+    if not table.vectors:
+        return table
+    opened = Opened(name, form, sheet)
+    vectors = [replace(own, opened=replace(opened, key=own.opened.key)) for own in table.vectors]
+    return replace(table, vectors=tuple(vectors))
+
+
+def _table_in(
+    name: str, content: bytes, max_bytes: int, max_held: int | None, form: Form, sheet: str
+) -> Table:
     ending = _ending(name)
     if _XML.match(content[:_BEGINNING]) and ending not in REFUSED_FORMATS:
         ending = ".xml"
@@ -386,8 +400,9 @@ def read(
         if folder is not None:
             return folder
     if ending in ARCHIVES and content:
-        name, content = unpacked(name, content, max_bytes=max_bytes)
-        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form, sheet=sheet)
+        inner, unzipped = unpacked(name, content, max_bytes=max_bytes)
+        table = _table_in(inner, unzipped, max_bytes, max_held, form, sheet)
+        return replace(table, name=name, content=content if table.content else b"")
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     if form == "" and (export := read_export(name, ending, content, held)) is not None:
@@ -549,11 +564,12 @@ def _with_columns_of_vectors(table: Table, content: bytes, max_held: int) -> Tab
 
 def _with_vectors(table: Table, vectors: Sequence[FileVectors], left_out: Sequence[str]) -> Table:
     """Return a table with further vectors, but those that no row has."""
-    usable = [own for own in vectors if own.usable.size]
+    usable = [*table.vectors, *(own for own in vectors if own.usable.size)]
     empty = [own.left_out_note() for own in vectors if not own.usable.size]
+    titles = unique(own.title for own in usable)  # long ones were cut
     return replace(
         table,
-        vectors=(*table.vectors, *usable),
+        vectors=tuple(replace(own, title=title) for own, title in zip(usable, titles, strict=True)),
         left_out=(*table.left_out, *left_out, *empty),
     )
 
@@ -574,10 +590,14 @@ def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_
         named(name), content, table.n_rows, named(table.name), max_bytes=most
     )
     taken = {own.title for own in table.vectors}
-    own = tuple(
-        replace(found, title=f"{found.title} ({found.file})") if found.title in taken else found
+    own = [
+        replace(
+            found,
+            title=f"{found.title} ({found.file})" if found.title in taken else found.title,
+            opened=replace(found.opened, name=name),
+        )
         for found in vectors
-    )
+    ]
     return _with_vectors(replace(table, content=b""), own, notes)
 
 
@@ -607,7 +627,7 @@ def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: i
     except FAILURES:
         return None  # said by the reader of other ZIP files
     inner = texts[0].filename.rpartition("/")[2]
-    table = read(inner, unzipped[0], max_bytes=max_bytes, max_held=max_held)
+    table = _table_in(inner, unzipped[0], max_bytes, max_held, "", "")
     for file, array in zip(arrays, unzipped[1:], strict=True):
         inner = file.filename.rpartition("/")[2]
         table = with_arrays(table, inner, array, max_bytes=max_bytes, max_held=max_held)

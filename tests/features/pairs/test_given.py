@@ -269,7 +269,7 @@ def test_the_page_takes_the_vectors_of_a_file_and_gives_them_up_again(
     assert "9 in 10 have a similarity of" in page
     assert passport(app)["settings"]["text_2"]["vectors"] == "vector2"
     assert "layer" not in frame(app, "AUC").columns
-    script = next(b.value for b in app.code if "read_parquet" in b.value)
+    script = next(b.value for b in app.code if "read_table" in b.value)
     (tmp_path / "mine.parquet").write_bytes(file)
     (tmp_path / "pairs.npz").write_bytes(npz)
     monkeypatch.chdir(tmp_path)
