@@ -272,7 +272,9 @@ def test_of_many_points_some_are_compared_with_each_other(monkeypatch: pytest.Mo
     assert "50 of 300 points" in str(result.notes()[0])
 
 
-def test_two_vectors_of_a_file_stand_side_by_side() -> None:
+def test_two_vectors_of_a_file_stand_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = settled(framed(BESIDE.put(shown_view(opened("map")), "vectors"), "map"))
     assert not app.exception
     rows = np.column_stack([np.arange(58)] * 2)
@@ -282,6 +284,15 @@ def test_two_vectors_of_a_file_stand_side_by_side() -> None:
     assert f"**{round(100 * both.mean)}%** are the same by both" in said
     assert "58 of 58 points that are on both maps" in said
     assert frame(app, "in common")["in common"].tolist()[0] == pytest.approx(both.shares.min())
+    passports = [block.value for block in app.code if '"checksum"' in block.value]
+    sides = [json.loads(own)["settings"]["vectors"] for own in passports]
+    assert sides == ["first", "second"]
+    script = next(b.value for b in app.code if "['second']" in b.value)
+    (tmp_path / "texts.parquet").write_bytes(content())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(script)
+    vectors = runpy.run_path(str(tmp_path / "script.py"))["vectors"]
+    np.testing.assert_allclose(vectors, OTHER[2 : 2 + len(vectors)], atol=1e-6)
 
 
 @pytest.mark.slow  # a model reads the sentences by every way
