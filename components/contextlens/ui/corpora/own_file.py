@@ -158,10 +158,13 @@ class OwnFile:
         if not pasted.strip():
             session.remember(say("own_file.nothing_pasted"))
             return
+        is_file_left = bool(session.kept(PENDING)) or uploads.is_arriving()
         secret = chooser.kept_paste(pasted)
         sheet = table_of(secret)
         if sheet is None:
             return
+        if is_file_left:
+            session.remember(say("own_file.file_left"))
         if len(sheet.columns) > 1:
             self._arrived(secret, sheet)
         else:
