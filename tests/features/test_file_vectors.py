@@ -132,6 +132,16 @@ def test_the_map_page_says_which_vectors_it_shows_and_switches_to_others() -> No
     )
 
 
+def test_a_file_of_texts_alone_has_no_menu_of_labels() -> None:
+    app = settled(framed(COLLECTION.put(DEFAULT, "file"), "map"))
+    files = [("t.txt", "\n".join(TEXTS).encode(), "text/plain"), ("v.npy", npy(ROWS), "")]
+    app = settled(field(app.file_uploader, "map_upload").set_value(files).run())
+    assert any((box.key or "").endswith("_text") for box in app.selectbox)
+    assert not app.multiselect
+    app = settled(press(app, "map_use"))
+    assert passport(app)["settings"]["vectors"] == "v"
+
+
 def test_vectors_can_be_refused() -> None:
     app = settled(framed(COLLECTION.put(DEFAULT, "file"), "map"))
     own = field(app.file_uploader, "map_upload")

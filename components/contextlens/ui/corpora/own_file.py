@@ -203,11 +203,16 @@ class OwnFile:
     def _pickers(
         self, sheet: Table, text: str, labels: Sequence[str], key: str
     ) -> tuple[str, tuple[str, ...]]:
-        """The menus of the text column and the label columns, with the given ones preselected."""
+        """The menus of the text column and the label columns, with the given ones preselected.
+
+        A file with one column has no labels to choose.
+        """
         titles = list(sheet.columns)
         left, right = st.columns(2, gap="small")
         chosen = left.selectbox(TEXT.label, titles, titles.index(text), key=f"{key}_text")
         others = [name for name in titles if name != chosen]
+        if not others:
+            return str(chosen), ()
         chosen_labels = right.multiselect(
             LABELS.label,
             others,
