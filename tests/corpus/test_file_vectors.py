@@ -171,6 +171,13 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     both = table("both.zip", zipped(t_txt="\n".join(TEXTS).encode(), v_npy=npy(MATRIX)))
     np.testing.assert_array_equal(both.vectors[0].rows, MATRIX)
     assert both.vectors[0].file == "v.npy"
+    exported = [{"text": t, "spans": [], "answer": "accept"} for t in TEXTS]
+    inner = "\n".join(map(json.dumps, exported)).encode()
+    tool = table("both.zip", zipped(t_jsonl=inner, v_npy=npy(MATRIX)))
+    assert tool.export == "Prodigy"
+    plain = read(tool.name, tool.content, max_bytes=BOUND, form="plain")
+    assert (plain.export, list(plain.columns)) == ("", ["text", "spans", "answer"])
+    np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
 
 
 def test_vectors_that_no_row_with_a_text_has_are_left_out() -> None:

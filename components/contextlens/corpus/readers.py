@@ -320,18 +320,16 @@ _MAX_JOINED = 10_000  # files whose rows become one table
 _MAX_PROCESSES = 100  # of them if each takes a process
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
-_TEXTS = (".txt", ".data")
+_LINES = (".txt", ".data", *EXPORT_FORMATS, *_MORE_LINES)
+_PLAIN_FILES = (tuple(_COLUMNS), (".csv", ".tsv"), (".json", ".jsonl", ".ndjson"), _LINES)
+"""The kinds of files of which a ZIP file may have several, if no other tool wrote them."""
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
 _TABLES: dict[str, Callable[..., Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
     ".json": read_json,
-}
-_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
-    ".jsonl": read_json_lines,
-    ".ndjson": read_json_lines,
-    **dict.fromkeys((*EXPORT_FORMATS, *_MORE_LINES), read_text),
+    **dict.fromkeys(_LINES, read_text),
 }
 
 
@@ -389,16 +387,19 @@ def _table_in(
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     held = min(held, free_memory() // 2)
     if ending == ".zip" and content:
-        beside = _texts_with_arrays(name, content, max_bytes=max_bytes, max_held=held)
+        beside = _texts_with_arrays(name, content, max_bytes, held, form, sheet)
         if beside is not None:
             return beside
-        data = _data_set(name, content, max_bytes=max_bytes, max_held=held)
+        bounds = {"max_bytes": max_bytes, "max_held": held}
+        data = _data_set(name, content, plain=form == "plain", **bounds)
         if data is not None:
             export = None if form else export_of_table(data, held)
             return data if export is None else replace(export, content=content)
-        folder = read_folder(name, content, max_bytes=max_bytes, max_held=held)
-        if folder is not None:
-            return folder
+        exported = read_folder(name, content, **bounds) if form == "" else None
+        if exported is not None:
+            folder = folder_in(name, content, max_bytes)
+            has_other_way = folder is not None and bool(_plain_files(folder))
+            return replace(exported, content=content if has_other_way else b"")
     if ending in ARCHIVES and content:
         inner, unzipped = unpacked(name, content, max_bytes=max_bytes)
         table = _table_in(inner, unzipped, max_bytes, max_held, form, sheet)
@@ -419,11 +420,14 @@ def _table_in(
     return table
 
 
-def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+def _data_set(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, plain: bool
+) -> Table | None:
     """Return the rows of all tables in a ZIP file: Arrow and Parquet files, or alike CSV files.
 
     Hugging Face's `datasets` saves such folders. None for an archive without an Arrow file and with
-    fewer than two others, or with CSV files whose columns have other titles.
+    fewer than two others, or with CSV files whose columns have other titles. If a person said that
+    no other tool wrote the files, those of the commonest kind are such tables, too.
     """
     folder = folder_in(name, content, max_bytes)
     if folder is None:
@@ -432,22 +436,38 @@ def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Ta
         paths = [path for path in folder.paths if _ending(path) in endings]
         if len(paths) > 1 or any(_ending(path) in {".arrow", ".feather"} for path in paths):
             return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held)
+    if plain and (paths := _plain_files(folder)):
+        return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held, plain=True)
     return None
 
 
+def _plain_files(folder: Folder) -> list[str]:
+    """Return the paths of the commonest kind of files that are read as they are."""
+    kinds = [[path for path in folder.paths if _ending(path) in own] for own in _PLAIN_FILES]
+    return max(kinds, key=len)
+
+
 def _joined(
-    name: str, folder: Folder, paths: Sequence[str], *, max_bytes: int, max_held: int
+    name: str,
+    folder: Folder,
+    paths: Sequence[str],
+    *,
+    max_bytes: int,
+    max_held: int,
+    plain: bool = False,
 ) -> Table | None:
     tally, files, used = Tally(), Files(paths), {*paths}
     columns: dict[str, list[str | None]] = {}
     notes: dict[str, list[str]] = {}
     n_rows, n_joined, n_beyond, is_cut, kind = 0, 0, 0, False, ""
     vectors: list[FileVectors] = []
-    for path, table in _tables_in(folder, paths, tally, max_bytes=max_bytes, max_held=max_held):
+    bounds = {"max_bytes": max_bytes, "max_held": max_held}
+    for path, table in _tables_in(folder, paths, tally, plain=plain, **bounds):
         places = files.cells(path)
         given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
         titles = dict.fromkeys((*columns, *given, *places))
-        if columns and len(titles) > len(columns) and _ending(path) not in _COLUMNS:
+        is_other = columns and len(titles) > len(columns) and _ending(path) not in _COLUMNS
+        if is_other and not plain:
             return None
         if len(titles) > MAX_COLUMNS + len(places):
             raise CorpusError(
@@ -492,7 +512,13 @@ def _joined(
 
 
 def _tables_in(
-    folder: Folder, paths: Sequence[str], tally: Tally, *, max_bytes: int, max_held: int
+    folder: Folder,
+    paths: Sequence[str],
+    tally: Tally,
+    *,
+    max_bytes: int,
+    max_held: int,
+    plain: bool,
 ) -> Iterator[tuple[str, Table]]:
     """Yield the tables of files within bounds of memory and time, with their paths.
 
@@ -517,8 +543,9 @@ def _tables_in(
         if not own:
             continue
         bounds = {"max_bytes": max_bytes, "max_held": max_held}
+        form: Form = "" if not plain else "lines" if _ending(path) in _LINES else "plain"
         try:
-            table = _plain_table(path, _ending(path), own, form="", n_seconds=n_seconds, **bounds)
+            table = _plain_table(path, _ending(path), own, form=form, n_seconds=n_seconds, **bounds)
         except CorpusError as exc:
             refusal = refusal or exc
             tally.leave_out("file that cannot be read", "files that cannot be read")
@@ -601,7 +628,9 @@ def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_
     return _with_vectors(replace(table, content=b""), own, notes)
 
 
-def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+def _texts_with_arrays(
+    name: str, content: bytes, max_bytes: int, max_held: int, form: Form, sheet: str
+) -> Table | None:
     """Return the table of a ZIP file with one file of texts and arrays; None for any other."""
     if n_entries(content) > MAX_ENTRIES:
         return None
@@ -627,11 +656,12 @@ def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: i
     except FAILURES:
         return None  # said by the reader of other ZIP files
     inner = texts[0].filename.rpartition("/")[2]
-    table = _table_in(inner, unzipped[0], max_bytes, max_held, "", "")
+    table = _table_in(inner, unzipped[0], max_bytes, max_held, form, sheet)
+    has_other_way = bool(table.content)
     for file, array in zip(arrays, unzipped[1:], strict=True):
         inner = file.filename.rpartition("/")[2]
         table = with_arrays(table, inner, array, max_bytes=max_bytes, max_held=max_held)
-    return table
+    return replace(table, name=name, content=content if has_other_way else b"")
 
 
 def _plain_table(
@@ -649,11 +679,9 @@ def _plain_table(
         kind = _COLUMNS[ending]
         bounds = {"max_bytes": max_bytes, "max_held": max_held}
         return read_parquet(name, content, kind=kind, n_seconds=n_seconds, **bounds)
-    if ending in _TEXTS:
-        return read_text(name, content, max_held, form=form)
     if ending in _TABLES:
         return _TABLES[ending](name, content, max_held, form=form)
-    return _READERS[ending](name, content, max_held)
+    return read_json_lines(name, content, max_held)
 
 
 def _ending(name: str) -> str:
