@@ -180,6 +180,17 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
 
 
+def test_vectors_of_rows_that_another_tool_means_otherwise_are_left_out_with_a_note() -> None:
+    words = [text.split() for text in TEXTS]
+    tags = [["B-A", *["O"] * (len(own) - 1)] for own in words]
+    sheet = table("a.parquet", parquet(tokens=words, ner_tags=tags, vector=pa.array(LISTS)))
+    assert sheet.export == "tagged tokens"
+    assert not sheet.vectors
+    assert sheet.left_out[-1].startswith("The file's vectors were left out:")
+    plain = read("a.parquet", sheet.content, max_bytes=BOUND, form="plain")
+    np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
+
+
 def test_vectors_that_no_row_with_a_text_has_are_left_out() -> None:
     texts = "\n".join(TEXTS).encode()
     sheet = table("both.zip", zipped(t_txt=texts, v_npy=npy(np.zeros((N, D)))))
