@@ -213,8 +213,8 @@ def test_probe_learns_from_the_vectors_of_a_file(
 ) -> None:
     app = opened("probe")
     scores = frame(app, "accuracy")
-    names = ["your file's vector", "counting words", "shuffled labels", "commonest label"]
-    assert scores["vectors"].tolist() == names
+    names = {"your file's vector", "counting words", "shuffled labels", "commonest label"}
+    assert set(scores["vectors"]) - {"word2vec"} == names
     assert "layer" not in scores.columns
     corpus = to_corpus(read("texts.parquet", content(), max_bytes=10**6), "text", ["label"])
     corpus = corpus.read_by(corpus.vectors[0])
