@@ -267,6 +267,20 @@ def test_a_click_while_a_file_is_read_loses_no_file(visit: Callable[..., Visit])
     expect(here.main.get_by_text("20,000 rows").first).to_be_visible(timeout=60_000)
 
 
+def test_a_phone_shows_the_titles_of_a_file_s_vectors(visit: Callable[..., Visit]) -> None:
+    here = visit(address_of(source="file", method="pca"), **PHONE)
+    vectors = np.random.default_rng(0).normal(size=(40, 8)).tolist()
+    rows = [{"review": review, "verdict": label, "sentence embeddings": own}
+            for (review, label), own in zip(rows_of_reviews(), vectors, strict=True)]  # fmt: skip
+    upload(here, "reviews.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    here.click("Use these texts")
+    menu = here.main.locator('[class*="st-key-map_vectors"]')
+    title = menu.get_by_text("sentence embeddings", exact=True)
+    expect(title).to_be_visible()
+    assert title.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert not here.page.evaluate(WIDER_THAN_ITSELF)
+
+
 def long_texts(name: str, n: int) -> bytes:
     """Texts of about a hundred tokens each, of which some are read first."""
     kinds = ("warm", "dull", "loud", "slow", "bright")

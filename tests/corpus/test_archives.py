@@ -49,7 +49,7 @@ def test_the_one_file_in_an_archive_is_read(name: str, content: bytes) -> None:
         "text": ("I love my pet python", "I code in python"),
         "label": ("pet", "code"),
     }
-    assert sheet.name.casefold() in {"mine.tsv", "mine.txt"}
+    assert sheet.name == name  # under which a visitor finds it again
 
 
 ZIPPED = zipped({"a.csv": TABLE})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import runpy
@@ -25,6 +26,7 @@ from contextlens.corpus.file_vectors import MIN_DIMS, array_vectors
 from contextlens.corpus.readers import read, to_corpus
 from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import Table
+from tests.support.workbooks import excel
 
 N, D = 40, 24
 BOUND = 10_000_000
@@ -169,6 +171,24 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     both = table("both.zip", zipped(t_txt="\n".join(TEXTS).encode(), v_npy=npy(MATRIX)))
     np.testing.assert_array_equal(both.vectors[0].rows, MATRIX)
     assert both.vectors[0].file == "v.npy"
+    exported = [{"text": t, "spans": [], "answer": "accept"} for t in TEXTS]
+    inner = "\n".join(map(json.dumps, exported)).encode()
+    tool = table("both.zip", zipped(t_jsonl=inner, v_npy=npy(MATRIX)))
+    assert tool.export == "Prodigy"
+    plain = read(tool.name, tool.content, max_bytes=BOUND, form="plain")
+    assert (plain.export, list(plain.columns)) == ("", ["text", "spans", "answer"])
+    np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
+
+
+def test_vectors_of_rows_that_another_tool_means_otherwise_are_left_out_with_a_note() -> None:
+    words = [text.split() for text in TEXTS]
+    tags = [["B-A", *["O"] * (len(own) - 1)] for own in words]
+    sheet = table("a.parquet", parquet(tokens=words, ner_tags=tags, vector=pa.array(LISTS)))
+    assert sheet.export == "tagged tokens"
+    assert not sheet.vectors
+    assert sheet.left_out[-1].startswith("The file's vectors were left out:")
+    plain = read("a.parquet", sheet.content, max_bytes=BOUND, form="plain")
+    np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
 
 
 def test_vectors_that_no_row_with_a_text_has_are_left_out() -> None:
@@ -210,23 +230,82 @@ def test_vectors_that_take_too_much_memory_are_refused() -> None:
         table("v.npy", npy(MATRIX))
 
 
-@pytest.mark.parametrize("name", [*FILES, "v.npy", "v.npz"])
+TABLE = pa.table({"text": TEXTS, "vector": pa.array(LISTS, pa.list_(pa.float32()))})
+FRAME = pd.DataFrame({"text": TEXTS, "vector": list(MATRIX)})
+TWICE = "text,vector,vector\n" + "\n".join(
+    f'"{t}","{w}","{v}"' for t, v, w in zip(TEXTS, LISTS, LISTS[::-1], strict=True)
+)
+
+
+def arrow(new: Callable[..., Any], table: pa.Table = TABLE) -> bytes:
+    out = io.BytesIO()
+    with new(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def pandas_parquet(frame: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    frame.to_parquet(out)
+    return out.getvalue()
+
+
+TWO_SHEETS = {
+    "About": [["Made in May"]],
+    "Data": [["text", "vector"], *([t, str(v)] for t, v in zip(TEXTS, LISTS, strict=True))],
+}
+CSV = comma_separated(LISTS)
+LINES = "\n".join(TEXTS).encode()
+CASES: Mapping[str, tuple[bytes, dict[str, Any]]] = {
+    **{name: (make(LISTS), {}) for name, make in FILES.items()},
+    "semicolons.csv": (FRAME.to_csv(index=False, sep=";").encode(), {}),
+    "a.tsv": (FRAME.to_csv(index=False, sep="\t").encode(), {}),
+    "latin.csv": (CSV.decode().replace("about", "à propos de").encode("cp1252"), {}),
+    "wide.csv": (CSV.decode().encode("utf-16"), {}),
+    "printed.csv": (FRAME.to_csv(index=False).encode(), {}),
+    "twice.csv": (TWICE.encode(), {}),
+    "it's.csv": (CSV, {}),
+    "told.txt": (FRAME.to_csv(index=False, sep="\t").encode(), {"form": "table"}),
+    "a.csv.gz": (gzip.compress(CSV), {}),
+    "a.zip": (zipped(a_csv=CSV), {}),
+    "data.json": (b'{"data": %b}' % FILES["a.json"](LISTS), {}),
+    "columns.json": (FRAME.to_json().encode(), {}),
+    "b.xlsx": (excel(TWO_SHEETS), {"sheet": "Data"}),
+    "a.arrow": (arrow(pa.ipc.new_stream), {}),
+    "a.feather": (arrow(pa.ipc.new_file), {}),
+    "arrow.zip": (zipped(d_arrow=arrow(pa.ipc.new_stream), info_json=b"{}"), {}),
+    "index.parquet": (pandas_parquet(FRAME.set_index(np.arange(N)[::-1])), {}),
+    "blanks.parquet": (parquet(**{"text": TEXTS, " vector ": TABLE["vector"]}), {}),
+    "twice.parquet": (arrow(pq.ParquetWriter, pa.table([*TABLE, pa.nulls(N)],
+                                                       ["text", "vector", "text"])), {}),
+    "same.parquet": (arrow(pq.ParquetWriter, pa.table(
+        [TEXTS, TABLE["vector"][::-1], TABLE["vector"]],
+        ["text", "vector", "vector"])), {}),
+    "one.zip": (zipped(t_txt=LINES, v_npy=npy(MATRIX)), {}),
+    "two.zip": (zipped(t_txt=LINES, v_npz=npz(a=MATRIX[::-1], b=MATRIX)), {}),
+    "v.npy": (npy(MATRIX), {}),
+    "v.npz": (npz(other=MATRIX[::-1], vector=MATRIX), {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_the_script_reads_the_same_vectors(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    bounds = {"max_bytes": BOUND, "max_held": BOUND}
-    if name in FILES:
-        content = FILES[name](LISTS)
-        sheet = table(name, content)
+    content, options = CASES[name]
+    if name.startswith("v."):  # beside a column of the same title
+        own = joined(table("t.csv", CSV), name, content, max_bytes=BOUND, max_held=BOUND).vectors
     else:
-        content = npy(MATRIX) if name == "v.npy" else npz(rows=MATRIX)
-        sheet = joined(table("t.txt", "\n".join(TEXTS).encode()), name, content, **bounds)
+        own = read(name, content, max_bytes=BOUND, **options).vectors
     (tmp_path / name).write_bytes(content)
-    own = sheet.vectors[0].take(range(10, 20))
-    (tmp_path / "script.py").write_text(own.script([0, 3]))
+    script = own[-1].take(range(10, 20)).script([0, 3])
+    (tmp_path / "script.py").write_text(script)
     result = runpy.run_path(str(tmp_path / "script.py"))
-    np.testing.assert_array_equal(result["vectors"], MATRIX[[10, 13]])
+    np.testing.assert_allclose(result["vectors"], MATRIX[[10, 13]], atol=1e-6)
+    np.testing.assert_array_equal(result["vectors"], own[-1].rows[[10, 13]])
+    has_own_reader = name in {"a.parquet", "index.parquet", "blanks.parquet", "v.npy", "v.npz"}
+    assert ("contextlens" in script) != has_own_reader
 
 
 CELLS = st.lists(

@@ -132,6 +132,16 @@ def test_the_map_page_says_which_vectors_it_shows_and_switches_to_others() -> No
     )
 
 
+def test_a_file_of_texts_alone_has_no_menu_of_labels() -> None:
+    app = settled(framed(COLLECTION.put(DEFAULT, "file"), "map"))
+    files = [("t.txt", "\n".join(TEXTS).encode(), "text/plain"), ("v.npy", npy(ROWS), "")]
+    app = settled(field(app.file_uploader, "map_upload").set_value(files).run())
+    assert any((box.key or "").endswith("_text") for box in app.selectbox)
+    assert not app.multiselect
+    app = settled(press(app, "map_use"))
+    assert passport(app)["settings"]["vectors"] == "v"
+
+
 def test_vectors_can_be_refused() -> None:
     app = settled(framed(COLLECTION.put(DEFAULT, "file"), "map"))
     own = field(app.file_uploader, "map_upload")
@@ -203,7 +213,9 @@ def test_probe_learns_from_the_vectors_of_a_file(
 ) -> None:
     app = opened("probe")
     scores = frame(app, "accuracy")
-    assert scores["vectors"].tolist()[0] == "given"
+    names = {"your file's vector", "counting words", "shuffled labels", "commonest label"}
+    assert set(scores["vectors"]) - {"word2vec"} == names
+    assert "layer" not in scores.columns
     corpus = to_corpus(read("texts.parquet", content(), max_bytes=10**6), "text", ["label"])
     corpus = corpus.read_by(corpus.vectors[0])
     service = runtime.service()
@@ -272,7 +284,9 @@ def test_of_many_points_some_are_compared_with_each_other(monkeypatch: pytest.Mo
     assert "50 of 300 points" in str(result.notes()[0])
 
 
-def test_two_vectors_of_a_file_stand_side_by_side() -> None:
+def test_two_vectors_of_a_file_stand_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = settled(framed(BESIDE.put(shown_view(opened("map")), "vectors"), "map"))
     assert not app.exception
     rows = np.column_stack([np.arange(58)] * 2)
@@ -282,6 +296,15 @@ def test_two_vectors_of_a_file_stand_side_by_side() -> None:
     assert f"**{round(100 * both.mean)}%** are the same by both" in said
     assert "58 of 58 points that are on both maps" in said
     assert frame(app, "in common")["in common"].tolist()[0] == pytest.approx(both.shares.min())
+    passports = [block.value for block in app.code if '"checksum"' in block.value]
+    sides = [json.loads(own)["settings"]["vectors"] for own in passports]
+    assert sides == ["first", "second"]
+    script = next(b.value for b in app.code if "['second']" in b.value)
+    (tmp_path / "texts.parquet").write_bytes(content())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(script)
+    vectors = runpy.run_path(str(tmp_path / "script.py"))["vectors"]
+    np.testing.assert_allclose(vectors, OTHER[2 : 2 + len(vectors)], atol=1e-6)
 
 
 @pytest.mark.slow  # a model reads the sentences by every way

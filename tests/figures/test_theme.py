@@ -3,6 +3,7 @@ from __future__ import annotations
 import html
 import json
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from contextlens.figures.theme import (
     heading,
     ink_on,
     plain,
+    ramp_color,
     standalone,
     tint,
     values,
@@ -77,6 +79,16 @@ def test_streamlits_theme_has_the_same_colours() -> None:
     }
     assert light["primaryColor"] == light["linkColor"] == light["blueColor"] == CATEGORICAL[0]
     assert dark["linkColor"] == dark["blueColor"] == CATEGORICAL[5]
+
+
+def test_a_scale_gets_darker_and_its_darkest_colour_is_seen_on_a_dark_ground() -> None:
+    themes = _config()["theme"]
+    for n in (2, 5, 9):
+        ramp = [ramp_color(place, n) for place in range(n)]
+        on_light = [_contrast(color, themes["light"]["backgroundColor"]) for color in ramp]
+        assert on_light == sorted(on_light)
+        assert all(b / a > 1.1 for a, b in pairwise(on_light))
+        assert _contrast(ramp[-1], themes["dark"]["backgroundColor"]) >= 3
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])

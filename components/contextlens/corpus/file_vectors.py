@@ -18,7 +18,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
@@ -38,6 +38,7 @@ __all__ = [
     "MISSING",
     "REASONS",
     "FileVectors",
+    "Opened",
     "are_vectors",
     "array_vectors",
     "arrays_in",
@@ -75,6 +76,23 @@ _MAX_MEMBERS = 100
 _HEADER_KEYS = {"descr", "fortran_order", "shape"}
 
 
+@dataclass(frozen=True)
+class Opened:
+    """How a file of vectors was opened, for a script that opens it again.
+
+    Attributes:
+        name: the name of the file that was given, which may be an archive with the vectors' file.
+        form, sheet: what a person said of it, as `contextlens.corpus.readers.read` takes it.
+        key: the array's key in a .npz file, or the column's name in a Parquet file whose names are
+            all different; "" for others.
+    """
+
+    name: str = ""
+    form: str = ""
+    sheet: str = ""
+    key: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class FileVectors:
     """The vectors of the rows of a file, or of the texts of a corpus.
@@ -88,6 +106,7 @@ class FileVectors:
         reasons: (n,) int8, 0 for a row with a vector, else the place in `REASONS`.
         places: (n,) int64, the row of each in the file, from 0.
         skipped: the number of texts that were left out because they have no vector, by reason.
+        opened: how the file was opened.
     """
 
     title: str
@@ -98,6 +117,7 @@ class FileVectors:
     reasons: NDArray[np.int8]
     places: IntArray
     skipped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    opened: Opened = Opened()
 
     @property
     def n_dims(self) -> int:
@@ -132,7 +152,8 @@ class FileVectors:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that is kept, hex."""
-        parts = [self.title, self.file, self.sha256, self.dtype, list(self.rows.shape)]
+        opened = astuple(self.opened)
+        parts = [self.title, self.file, self.sha256, self.dtype, list(self.rows.shape), opened]
         digest = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass"))
         digest.update(self.reasons.tobytes())
         for at in range(0, len(self.rows), _BLOCK):
@@ -174,31 +195,33 @@ class FileVectors:
         """Return lines of Python that read the vectors of some of these rows from the file.
 
         They leave `vectors`, (n, n_dims). If no rows are given, a variable `rows` has those of the
-        file.
+        file. NumPy and pyarrow read their own files; of the others there are too many kinds, so the
+        lines read them as the page does.
         """
-        ending, file, title = self.file.rpartition(".")[2].casefold(), repr(self.file), self.title
-        rows_line = ""
+        opened, file, rows_line = self.opened, repr(self.opened.name), ""
         if rows is not None:
             places = self.places[list(rows)].tolist()
             rows_line = f"rows = {places}  # of the file, from 0\n"
-        if ending in {"npy", "npz"}:
-            key = f"[{title!r}]" if ending == "npz" else ""
+        ending = opened.name.strip().casefold()
+        if ending.endswith(ARRAYS):
+            key = f"[{opened.key!r}]" if opened.key else ""
             load = f"vectors = np.load({file}, allow_pickle=False){key}[rows].astype(np.float32)\n"
             return f"import numpy as np\n\n{rows_line}{load}"
-        read = {
-            "parquet": f"read_parquet({file})",
-            "json": f"read_json({file})",
-            "xlsx": f"read_excel({file})",
-            "tsv": f'read_csv({file}, sep="\\t")',
-        }.get(ending, f"read_csv({file})")
-        read = f"read_json({file}, lines=True)" if ending in {"jsonl", "ndjson"} else read
-        is_text = read.startswith(("read_csv", "read_excel"))
-        parsed = "json.loads(column[i])" if is_text else "list(column[i])"
-        json_import = "import json\n\n" if is_text else ""
+        if ending.endswith(".parquet") and opened.key:
+            return (
+                f"import numpy as np\nimport pyarrow.parquet as pq\n\n{rows_line}"
+                f"column = pq.read_table({file})[{opened.key!r}].to_numpy()\n"
+                "vectors = np.stack(column[rows]).astype(np.float32)\n"
+            )
+        said = {"form": opened.form, "sheet": opened.sheet}
+        options = "".join(f", {name}={value!r}" for name, value in said.items() if value)
         return (
-            f"{json_import}import numpy as np\nimport pandas as pd\n\n{rows_line}"
-            f"column = pd.{read}[{title!r}]\n"
-            f"vectors = np.array([{parsed} for i in rows], dtype=np.float32)\n"
+            "from pathlib import Path\n\nimport numpy as np\n"
+            f"from contextlens.corpus.readers import read\n\n{rows_line}"
+            f"content = Path({file}).read_bytes()\n"
+            f"table = read({file}, content, max_bytes=10**10{options})\n"
+            f"own = next(own for own in table.vectors if own.title == {self.title!r})\n"
+            "vectors = own.rows[rows]\n"
         )
 
     def left_out_note(self) -> str:
@@ -221,7 +244,7 @@ def _frozen(rows: NDArray[Any]) -> FloatArray:
 
 def matrix_vectors(
     matrix: NDArray[Any], reasons: NDArray[np.int8], *, title: str, file: str, sha256: str,
-    dtype: str,
+    dtype: str, key: str = "",
 ) -> FileVectors:  # fmt: skip
     """Return the vectors of a matrix, with the reasons that its own numbers add to those given."""
     rows = np.empty(matrix.shape, np.float32)
@@ -234,7 +257,9 @@ def matrix_vectors(
             is_zero = ~rows[part].any(axis=1)
             own = np.where(~is_finite, _NOT_FINITE, np.where(is_zero, _ZERO, 0))
             codes[part] = np.where(codes[part] == 0, own, codes[part])
-    return FileVectors(title, file, sha256, dtype, _frozen(rows), codes, np.arange(len(rows)))
+    places = np.arange(len(rows))
+    opened = Opened(key=key)
+    return FileVectors(title, file, sha256, dtype, _frozen(rows), codes, places, opened=opened)
 
 
 def are_vectors(lists: Sequence[NDArray[Any]]) -> int:
@@ -376,7 +401,7 @@ def _members(name: str, content: bytes, max_bytes: int) -> Iterator[tuple[str, b
                         f"{name} unpacks to more than {max_bytes / 1e6:,.0f} MB, the most that is "
                         "read here. Keep the array of the vectors, as float32 or float16."
                     )
-                yield file.filename[: -len(".npy")], inner
+                yield file.filename.removesuffix(".npy"), inner  # as NumPy does
     except _ZIP_FAILURES as exc:
         raise CorpusError(
             f"{name} cannot be read as arrays: it is damaged, or no file of numpy.savez. Write it "
@@ -466,13 +491,15 @@ def array_vectors(
             "which vector belongs to which text. Give a vector for each row, in the same order."
         )
     sha256 = hashlib.sha256(content).hexdigest()
+    has_keys = name.strip().casefold().endswith(".npz")
     vectors, n_left = [], max_bytes
     for title, array in fitting.items():
         check_size(name, title, n_rows, array.shape[1], n_left)
         n_left -= 4 * array.size
         none = np.zeros(len(array), np.int8)
         given = {"title": title, "file": name, "sha256": sha256, "dtype": str(array.dtype)}
-        vectors.append(matrix_vectors(array, none, **given))
+        key = title if has_keys else ""
+        vectors.append(matrix_vectors(array, none, key=key, **given))
     notes = [
         f"{name}: the array “{title}” has {len(array):,} rows, and was left out."
         for title, array in arrays.items()

@@ -17,6 +17,7 @@ from typing import Protocol
 __all__ = [
     "SeveralLabels",
     "SpeltApart",
+    "have_several",
     "several_labels",
     "spelt_apart",
     "with_one_spelling",
@@ -124,6 +125,11 @@ def several_labels(table: Table) -> SeveralLabels | None:
                 example = _parts(cells[row] or "", separator)
                 return SeveralLabels(title, separator, labels, row + 1, example)
     return None
+
+
+def have_several(cells: Sequence[str | None]) -> bool:
+    """True if cells likely hold several labels, with commas between them."""
+    return bool(_proved(Counter(cell for cell in cells if cell and not cell.isspace()), ","))
 
 
 def with_yes_no_columns(table: Table, found: SeveralLabels) -> Change:

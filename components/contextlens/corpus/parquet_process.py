@@ -144,6 +144,8 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
     n_wanted = min(n_rows, max_rows(sum(not column.obstacle for column in columns)))
     n_left = TIMES_UNPACKED * max_bytes - n_unpacked
     vectors, beyond = _vectors_in(name, content, columns, n_wanted, n_left, max_held)
+    are_unique = not any(column.copy for column in columns)
+    keys = {column.title: column.name * are_unique for column in columns}
     columns = [column for column in columns if column.title not in {*vectors, *beyond}]
     readable = [column for column in columns if not column.obstacle]
     left_out = [
@@ -175,7 +177,9 @@ def _read(name: str, content: bytes, max_bytes: int, max_held: int) -> pa.Table:
         "notes": json.dumps(notes),
         "left_out": json.dumps(left_out),
         "texts": json.dumps(list(arrays)),
-        "vectors": json.dumps([(title, dtype) for title, (dtype, *_) in vectors.items()]),
+        "vectors": json.dumps(
+            [(title, dtype, keys[title]) for title, (dtype, *_) in vectors.items()]
+        ),
     }
     both = [*arrays.items(), *lists.items()]  # a column of texts may be called "vectors 0", too
     table = pa.Table.from_arrays([array for _, array in both], [title for title, _ in both])

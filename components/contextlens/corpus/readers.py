@@ -48,6 +48,7 @@ from contextlens.corpus.exports.records import Tally
 from contextlens.corpus.file_vectors import (
     ARRAYS,
     FileVectors,
+    Opened,
     array_vectors,
     column_vectors,
     is_cut_short,
@@ -64,6 +65,7 @@ from contextlens.corpus.table import (
     max_rows,
     named,
     table_of,
+    unique,
 )
 
 __all__ = [
@@ -129,8 +131,8 @@ def read_parquet(
         return table
     given = {"file": named(name), "sha256": hashlib.sha256(content).hexdigest()}
     vectors = tuple(
-        matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, **given)
-        for title, dtype, matrix, reasons in found
+        matrix_vectors(matrix, reasons, title=named(title), dtype=dtype, key=key, **given)
+        for title, dtype, key, matrix, reasons in found
     )
     return _with_vectors(table, vectors, ())
 
@@ -218,8 +220,9 @@ def _in_child(
     return done.stdout
 
 
-_Found = tuple[str, str, NDArray[Any], NDArray[np.int8]]
-"""The title of a column of vectors, the type of its numbers, the matrix, why rows have none."""
+_Found = tuple[str, str, str, NDArray[Any], NDArray[np.int8]]
+"""The title of a column of vectors, the type of its numbers, its name in the file if all of these
+are different, the matrix, why rows have none."""
 
 
 def _arrow(
@@ -234,10 +237,10 @@ def _arrow(
     metadata = table.schema.metadata
     found: list[_Found] = []
     texts = json.loads(metadata[b"texts"])
-    for i, (title, dtype) in enumerate(json.loads(metadata[b"vectors"])):
+    for i, (title, dtype, key) in enumerate(json.loads(metadata[b"vectors"])):
         lists, reasons = (table.column(len(texts) + 2 * i + k).combine_chunks() for k in (0, 1))
         matrix = lists.flatten().to_numpy().reshape(len(lists), -1)
-        found.append((title, dtype, matrix, reasons.to_numpy()))
+        found.append((title, dtype, key, matrix, reasons.to_numpy()))
     cells = {title: _cells(table.column(i)) for i, title in enumerate(texts)}
     return cells, json.loads(metadata[b"notes"]), json.loads(metadata[b"left_out"]), found
 
@@ -317,18 +320,16 @@ _MAX_JOINED = 10_000  # files whose rows become one table
 _MAX_PROCESSES = 100  # of them if each takes a process
 _TIMES_HELD = 10  # the most memory for a file, in uploads of the largest size
 
-_TEXTS = (".txt", ".data")
+_LINES = (".txt", ".data", *EXPORT_FORMATS, *_MORE_LINES)
+_PLAIN_FILES = (tuple(_COLUMNS), (".csv", ".tsv"), (".json", ".jsonl", ".ndjson"), _LINES)
+"""The kinds of files of which a ZIP file may have several, if no other tool wrote them."""
 _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|contextfile|corpus)\b", re.IGNORECASE)
 _BEGINNING = 200  # bytes
 _TABLES: dict[str, Callable[..., Table]] = {
     ".csv": read_table,
     ".tsv": partial(read_table, kind="TSV", delimiters="\t"),
     ".json": read_json,
-}
-_READERS: dict[str, Callable[[str, bytes, int], Table]] = {
-    ".jsonl": read_json_lines,
-    ".ndjson": read_json_lines,
-    **dict.fromkeys((*EXPORT_FORMATS, *_MORE_LINES), read_text),
+    **dict.fromkeys(_LINES, read_text),
 }
 
 
@@ -355,6 +356,17 @@ def read(
     Raises:
         CorpusError: it is too large, empty, damaged, or not what its name says.
     """
+    table = _table_in(name, content, max_bytes, max_held, form, sheet)
+    if not table.vectors:
+        return table
+    opened = Opened(name, form, sheet)
+    vectors = [replace(own, opened=replace(opened, key=own.opened.key)) for own in table.vectors]
+    return replace(table, vectors=tuple(vectors))
+
+
+def _table_in(
+    name: str, content: bytes, max_bytes: int, max_held: int | None, form: Form, sheet: str
+) -> Table:
     ending = _ending(name)
     if _XML.match(content[:_BEGINNING]) and ending not in REFUSED_FORMATS:
         ending = ".xml"
@@ -375,19 +387,23 @@ def read(
     held = _TIMES_HELD * max_bytes if max_held is None else max_held
     held = min(held, free_memory() // 2)
     if ending == ".zip" and content:
-        beside = _texts_with_arrays(name, content, max_bytes=max_bytes, max_held=held)
+        beside = _texts_with_arrays(name, content, max_bytes, held, form, sheet)
         if beside is not None:
             return beside
-        data = _data_set(name, content, max_bytes=max_bytes, max_held=held)
+        bounds = {"max_bytes": max_bytes, "max_held": held}
+        data = _data_set(name, content, plain=form == "plain", **bounds)
         if data is not None:
             export = None if form else export_of_table(data, held)
             return data if export is None else replace(export, content=content)
-        folder = read_folder(name, content, max_bytes=max_bytes, max_held=held)
-        if folder is not None:
-            return folder
+        exported = read_folder(name, content, **bounds) if form == "" else None
+        if exported is not None:
+            folder = folder_in(name, content, max_bytes)
+            has_other_way = folder is not None and bool(_plain_files(folder))
+            return replace(exported, content=content if has_other_way else b"")
     if ending in ARCHIVES and content:
-        name, content = unpacked(name, content, max_bytes=max_bytes)
-        return read(name, content, max_bytes=max_bytes, max_held=max_held, form=form, sheet=sheet)
+        inner, unzipped = unpacked(name, content, max_bytes=max_bytes)
+        table = _table_in(inner, unzipped, max_bytes, max_held, form, sheet)
+        return replace(table, name=name, content=content if table.content else b"")
     if not content:
         raise CorpusError(f"{named(name)} is empty. Give a file with at least one sentence.")
     if form == "" and (export := read_export(name, ending, content, held)) is not None:
@@ -404,11 +420,14 @@ def read(
     return table
 
 
-def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+def _data_set(
+    name: str, content: bytes, *, max_bytes: int, max_held: int, plain: bool
+) -> Table | None:
     """Return the rows of all tables in a ZIP file: Arrow and Parquet files, or alike CSV files.
 
     Hugging Face's `datasets` saves such folders. None for an archive without an Arrow file and with
-    fewer than two others, or with CSV files whose columns have other titles.
+    fewer than two others, or with CSV files whose columns have other titles. If a person said that
+    no other tool wrote the files, those of the commonest kind are such tables, too.
     """
     folder = folder_in(name, content, max_bytes)
     if folder is None:
@@ -417,22 +436,38 @@ def _data_set(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Ta
         paths = [path for path in folder.paths if _ending(path) in endings]
         if len(paths) > 1 or any(_ending(path) in {".arrow", ".feather"} for path in paths):
             return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held)
+    if plain and (paths := _plain_files(folder)):
+        return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held, plain=True)
     return None
 
 
+def _plain_files(folder: Folder) -> list[str]:
+    """Return the paths of the commonest kind of files that are read as they are."""
+    kinds = [[path for path in folder.paths if _ending(path) in own] for own in _PLAIN_FILES]
+    return max(kinds, key=len)
+
+
 def _joined(
-    name: str, folder: Folder, paths: Sequence[str], *, max_bytes: int, max_held: int
+    name: str,
+    folder: Folder,
+    paths: Sequence[str],
+    *,
+    max_bytes: int,
+    max_held: int,
+    plain: bool = False,
 ) -> Table | None:
     tally, files, used = Tally(), Files(paths), {*paths}
     columns: dict[str, list[str | None]] = {}
     notes: dict[str, list[str]] = {}
     n_rows, n_joined, n_beyond, is_cut, kind = 0, 0, 0, False, ""
     vectors: list[FileVectors] = []
-    for path, table in _tables_in(folder, paths, tally, max_bytes=max_bytes, max_held=max_held):
+    bounds = {"max_bytes": max_bytes, "max_held": max_held}
+    for path, table in _tables_in(folder, paths, tally, plain=plain, **bounds):
         places = files.cells(path)
         given = {f"{t} (in the file)" if t in places else t: c for t, c in table.columns.items()}
         titles = dict.fromkeys((*columns, *given, *places))
-        if columns and len(titles) > len(columns) and _ending(path) not in _COLUMNS:
+        is_other = columns and len(titles) > len(columns) and _ending(path) not in _COLUMNS
+        if is_other and not plain:
             return None
         if len(titles) > MAX_COLUMNS + len(places):
             raise CorpusError(
@@ -477,7 +512,13 @@ def _joined(
 
 
 def _tables_in(
-    folder: Folder, paths: Sequence[str], tally: Tally, *, max_bytes: int, max_held: int
+    folder: Folder,
+    paths: Sequence[str],
+    tally: Tally,
+    *,
+    max_bytes: int,
+    max_held: int,
+    plain: bool,
 ) -> Iterator[tuple[str, Table]]:
     """Yield the tables of files within bounds of memory and time, with their paths.
 
@@ -502,8 +543,9 @@ def _tables_in(
         if not own:
             continue
         bounds = {"max_bytes": max_bytes, "max_held": max_held}
+        form: Form = "" if not plain else "lines" if _ending(path) in _LINES else "plain"
         try:
-            table = _plain_table(path, _ending(path), own, form="", n_seconds=n_seconds, **bounds)
+            table = _plain_table(path, _ending(path), own, form=form, n_seconds=n_seconds, **bounds)
         except CorpusError as exc:
             refusal = refusal or exc
             tally.leave_out("file that cannot be read", "files that cannot be read")
@@ -549,11 +591,12 @@ def _with_columns_of_vectors(table: Table, content: bytes, max_held: int) -> Tab
 
 def _with_vectors(table: Table, vectors: Sequence[FileVectors], left_out: Sequence[str]) -> Table:
     """Return a table with further vectors, but those that no row has."""
-    usable = [own for own in vectors if own.usable.size]
+    usable = [*table.vectors, *(own for own in vectors if own.usable.size)]
     empty = [own.left_out_note() for own in vectors if not own.usable.size]
+    titles = unique(own.title for own in usable)  # long ones were cut
     return replace(
         table,
-        vectors=(*table.vectors, *usable),
+        vectors=tuple(replace(own, title=title) for own, title in zip(usable, titles, strict=True)),
         left_out=(*table.left_out, *left_out, *empty),
     )
 
@@ -574,14 +617,20 @@ def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_
         named(name), content, table.n_rows, named(table.name), max_bytes=most
     )
     taken = {own.title for own in table.vectors}
-    own = tuple(
-        replace(found, title=f"{found.title} ({found.file})") if found.title in taken else found
+    own = [
+        replace(
+            found,
+            title=f"{found.title} ({found.file})" if found.title in taken else found.title,
+            opened=replace(found.opened, name=name),
+        )
         for found in vectors
-    )
+    ]
     return _with_vectors(replace(table, content=b""), own, notes)
 
 
-def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: int) -> Table | None:
+def _texts_with_arrays(
+    name: str, content: bytes, max_bytes: int, max_held: int, form: Form, sheet: str
+) -> Table | None:
     """Return the table of a ZIP file with one file of texts and arrays; None for any other."""
     if n_entries(content) > MAX_ENTRIES:
         return None
@@ -607,11 +656,12 @@ def _texts_with_arrays(name: str, content: bytes, *, max_bytes: int, max_held: i
     except FAILURES:
         return None  # said by the reader of other ZIP files
     inner = texts[0].filename.rpartition("/")[2]
-    table = read(inner, unzipped[0], max_bytes=max_bytes, max_held=max_held)
+    table = _table_in(inner, unzipped[0], max_bytes, max_held, form, sheet)
+    has_other_way = bool(table.content)
     for file, array in zip(arrays, unzipped[1:], strict=True):
         inner = file.filename.rpartition("/")[2]
         table = with_arrays(table, inner, array, max_bytes=max_bytes, max_held=max_held)
-    return table
+    return replace(table, name=name, content=content if has_other_way else b"")
 
 
 def _plain_table(
@@ -629,11 +679,9 @@ def _plain_table(
         kind = _COLUMNS[ending]
         bounds = {"max_bytes": max_bytes, "max_held": max_held}
         return read_parquet(name, content, kind=kind, n_seconds=n_seconds, **bounds)
-    if ending in _TEXTS:
-        return read_text(name, content, max_held, form=form)
     if ending in _TABLES:
         return _TABLES[ending](name, content, max_held, form=form)
-    return _READERS[ending](name, content, max_held)
+    return read_json_lines(name, content, max_held)
 
 
 def _ending(name: str) -> str:

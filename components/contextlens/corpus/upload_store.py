@@ -146,6 +146,12 @@ class UploadStore:
                 arrival = self._arrivals[key]
                 arrival.is_whole, arrival.since = True, time.monotonic()
 
+    def is_arriving(self, visit: str) -> bool:
+        """True if a file of a visit has not arrived yet, or was not read yet."""
+        with self._lock:
+            self._forget_read()
+            return any(key.visit == visit for key in self._arrivals)
+
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:
         """Run a block that reads a file, one at a time: it may take a core and gigabytes.

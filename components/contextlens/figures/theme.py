@@ -85,7 +85,7 @@ _IN_LABEL = re.compile(r'(?<=<span style="color:)#0000\d\d(?=")')
 _FIRST_CATEGORY, _FIRST_SEQUENTIAL, _FIRST_DIVERGING = 1, 11, 21
 """The numbers of the first placeholders of ten colours each."""
 _SATURATION, _LUMINANCE = 0.6, 0.2  # of colours of all hues
-_RAMP = (0.62, 0.80, 0.95), (0.03, 0.26, 0.50)  # red, green and blue of a scale's ends
+_RAMP = (0.62, 0.80, 0.95), (0.10, 0.40, 0.68)  # red, green and blue of a scale's ends
 _TITLE_TOP, _SUBTITLE_LINE = 12, 20  # pixels
 _MAX_SUBTITLE_LENGTH = 100  # characters
 

@@ -52,6 +52,39 @@ def test_each_text_has_the_label_of_more_than_half_or_is_left_out(answers: list[
     assert [int(note.split()[0]) for note in left_out] == ([len(ties)] if ties else [])
 
 
+SETS = st.lists(st.sets(st.sampled_from("abcd"), min_size=1), min_size=1, max_size=5)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(SETS, min_size=1, max_size=6))
+def test_of_several_labels_each_is_kept_that_more_than_half_gave(
+    answers: list[list[set[str]]],
+) -> None:
+    every = [[set("ab")], [set("cd")], [set("ac")], [set("bd")], *answers]  # several in a cell
+    items = [
+        answered(f"Text number {i}", f"p{k}", label=",".join(sorted(labels)))
+        for i, given in enumerate(every)
+        for k, labels in enumerate(given)
+    ]
+    items.append(answered("Text number 0", "another", label="a,b"))
+    table = by_majority(table_of("a.jsonl", *items))
+    votes = {f"Text number {i}": given for i, given in enumerate(every)}
+    votes["Text number 0"] = [set("ab")] * 2
+    most = {
+        text: {label for label in "abcd" if 2 * sum(label in own for own in given) > len(given)}
+        for text, given in votes.items()
+    }
+    found = dict(zip(table.columns["text"], table.columns["label"], strict=True))
+    assert {text: {*str(cell).split(",")} for text, cell in found.items()} == {
+        text: labels for text, labels in most.items() if labels
+    }
+    n_dropped = sum(len(set().union(*votes[text]) - most[text]) for text in found if text)
+    others = "1 other was" if n_dropped == 1 else f"{n_dropped} others were"
+    assert any(
+        f"more than half of the answers have it, and {others} left" in n for n in table.notes
+    )
+
+
 def test_a_place_is_marked_if_more_than_half_gave_it_that_label() -> None:
     bank, noon, the = span(4, 8, "MONEY"), span(17, 21, "TIME"), span(0, 3, "X")
     other, shut = {**bank, "label": "RIVER"}, span(9, 13, "A")

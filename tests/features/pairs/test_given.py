@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import spearmanr
+from numpy.typing import NDArray
+from scipy.stats import binomtest, spearmanr
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 
@@ -34,6 +35,7 @@ from contextlens.features.pairs.pair_file import (
 )
 from contextlens.features.pairs.pair_set import PairSet
 from contextlens.features.pairs.threshold import LabelledPairs, best_threshold
+from contextlens.features.pairs.triplets import TripletPairs
 from contextlens.ui.corpora.controls import COLLECTION, PAIRS, VECTORS
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.state.view import DEFAULT
@@ -157,10 +159,10 @@ def test_an_address_names_the_vectors_and_wrong_places_do_not_count() -> None:
     address = column_positions(sheet, columns)
     assert chosen_columns(sheet, address) == columns
     assert address.endswith(",,1-0")
-    for wrong in ("0-9", "9-0"):
+    for wrong in ("0-9", "9-0", "0-1-2"):
         bad = chosen_columns(sheet, address.replace(",1-0", f",{wrong}"))
         assert bad == replace(columns, vectors1="", vectors2="")
-    for odd in ("0", "x-y", "0-1-2", "-1-0"):
+    for odd in ("0", "x-y", "0-1-2-3", "-1-0"):
         assert chosen_columns(sheet, address.replace(",1-0", f",{odd}")) == guess_columns(sheet)
 
 
@@ -223,6 +225,58 @@ def test_arrays_beside_the_texts_give_a_script_that_reads_both_sides(
     np.testing.assert_allclose(names["cosines"], COSINES, atol=1e-6)
 
 
+def triplets() -> tuple[bytes, list[NDArray[np.float32]]]:
+    """A file with triplets and their vectors, some of which are missing, and the vectors."""
+    anchors = RANDOM.normal(size=(N, D)).astype(np.float32)
+    near, far = (anchors * share + RANDOM.normal(size=(N, D)) for share in (0.5, 0.1))
+    vectors = [own.astype(np.float32) for own in (anchors, near, far)]
+    vectors[1][0] = vectors[2][1] = 0  # no direction
+    out = io.BytesIO()
+    kind = pa.list_(pa.float32())
+    names = ("anchor", "positive", "negative")
+    texts = {name: [f"The {name} text number {i} is here." for i in range(N)] for name in names}
+    given = {f"{name} vector": pa.array(own.tolist(), kind)
+             for name, own in zip(names[::-1], vectors[::-1], strict=True)}  # fmt: skip
+    pq.write_table(pa.table({**texts, **given}), out)
+    return out.getvalue(), vectors
+
+
+def test_triplets_are_judged_by_the_three_vectors_of_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, (anchors, near, far) = triplets()
+    sheet = read("mine.parquet", file, max_bytes=10**6)
+    columns = guess_columns(sheet)
+    assert columns.vectors == ("anchor vector", "positive vector", "negative vector")
+    assert chosen_columns(sheet, column_positions(sheet, columns)) == columns
+    pairs, result = given(sheet, columns)
+    known = np.arange(2, N)
+    both = [np.diag(cosine_similarity(anchors[known], own[known])) for own in (near, far)]
+    values = result.cosines.values[0].reshape(N, 2)
+    np.testing.assert_allclose(values[known].T, both, atol=1e-6)
+    assert np.isnan(values[0, 0])
+    assert np.isnan(values[1, 1])
+    at_layer = result.at_layer(pairs, None)
+    assert isinstance(at_layer, TripletPairs)
+    n, right = len(known), int((both[0] > both[1]).sum())
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    assert at_layer.shares[0] == pytest.approx([right / n, interval.low, interval.high])
+    assert "layer" not in at_layer.title
+    assert "2 pairs have no similarity: zeros only (2)" in " ".join(at_layer.remarks())
+    assert "2 triplets do not count" in " ".join(at_layer.remarks())
+    passport = result.cosines.passport.settings
+    assert passport["text_3"]["vectors"] == "negative vector"
+    (tmp_path / "mine.parquet").write_bytes(file)
+    np.savez(tmp_path / "pairs.npz", **at_layer.arrays())
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(given_snippet(pairs.vectors or ()), names)
+    np.testing.assert_allclose(names["cosines"], both[1], atol=1e-6)
+    assert capsys.readouterr().out.startswith(f"{both[0][0]:.4f} ")
+    refused = pairs_from(sheet, columns, triplets=False)
+    assert [own.title for own in refused.vectors or ()] == ["anchor vector", "positive vector"]
+
+
 # The page
 
 
@@ -269,7 +323,7 @@ def test_the_page_takes_the_vectors_of_a_file_and_gives_them_up_again(
     assert "9 in 10 have a similarity of" in page
     assert passport(app)["settings"]["text_2"]["vectors"] == "vector2"
     assert "layer" not in frame(app, "AUC").columns
-    script = next(b.value for b in app.code if "read_parquet" in b.value)
+    script = next(b.value for b in app.code if "read_table" in b.value)
     (tmp_path / "mine.parquet").write_bytes(file)
     (tmp_path / "pairs.npz").write_bytes(npz)
     monkeypatch.chdir(tmp_path)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.exports.records import APART, MARK_TITLES, PERSON
+from contextlens.corpus.label_cells import have_several
 from contextlens.corpus.table import Table, named
 
 __all__ = ["by_majority"]
@@ -27,8 +28,8 @@ _Vote = tuple[str, ...]
 def by_majority(table: Table) -> Table:
     """Return the table with the majority's answers; what has no majority is left out and counted.
 
-    Equal texts are one text, and the labels of a cell are taken together. An answer on a text needs
-    more than half of those given, a mark more than half of the text's annotators.
+    Equal texts are one text. An answer on a text needs more than half of those given, a mark more
+    than half of the text's annotators. Of several labels in a cell, each needs it for itself.
 
     Raises:
         CorpusError: no text is left.
@@ -71,6 +72,7 @@ class _Votes:
             people.setdefault(row.get(table.annotator), []).append(row)
         self._disputed = {t for people in self.texts.values() for t in self._differing(people)}
         self._of_marks = [t for t in self._titles if self._has_marks and self._is_of_marks(t)]
+        self._n_dropped = {t: 0 for t in self._titles if have_several(table.columns[t])}
         self._n_ties: Counter[str] = Counter()
         self._tied: list[str] = []
         self._n_tied_marks = self._n_unmarked = 0
@@ -92,7 +94,7 @@ class _Votes:
         """Yield a row for each mark of a text, or one row; none if nothing of it has a majority."""
         marks = list(self._marks(people)) if self._has_marks else []
         titles = [title for title in self._titles if title not in self._of_marks]
-        cells = {title: _most(_once(people, title)) for title in titles}
+        cells = {title: self._chosen(people, title) for title in titles}
         ties = [title for title, vote in cells.items() if vote == _NONE]
         if ties and not marks and len(ties) == len(self._disputed.intersection(titles)):
             self._tied.append(text or "")
@@ -101,6 +103,16 @@ class _Votes:
         row = {title: _cell(people, title, vote) for title, vote in cells.items()}
         for mark in marks or [dict.fromkeys(self._of_mark)]:
             yield {self._text: text, **mark, **row}
+
+    def _chosen(self, people: _People, title: str) -> _Vote:
+        """Return the majority's vote under a title, or each label that has one."""
+        votes = _once(people, title)
+        if title not in self._n_dropped:
+            return _most(votes)
+        counts = Counter(label for vote in votes for label in vote)
+        kept = tuple(sorted(label for label, n in counts.items() if 2 * n > len(votes)))
+        self._n_dropped[title] += len(counts) - len(kept) if kept else 0
+        return kept or (_NONE if votes else ())
 
     def _marks(self, people: _People) -> Iterator[_Row]:
         """Yield the places that most people marked so."""
@@ -138,6 +150,12 @@ class _Votes:
             listed = ", ".join(f"“{named(text[:_LONGEST])}”" for text in self._tied[:_N_NAMED])
             more = ", …" if n > _N_NAMED else ""
             notes.append(f"{texts} left out, as no answer has a majority: {listed}{more}.")
+        for title, n in self._n_dropped.items():
+            labels = "1 other was" if n == 1 else f"{n:,} others were"
+            notes.append(
+                f"“{named(title)}” has several labels in a cell: each was kept where more than "
+                f"half of the answers have it, and {labels} left out."
+            )
         for title, n in self._n_ties.items():
             times = "once" if n == 1 else f"{n:,} times"
             notes.append(f"“{named(title)}” was emptied {times}, as no answer has a majority.")
@@ -171,6 +189,7 @@ def _most(votes: Sequence[_Vote]) -> _Vote:
 
 
 def _cell(people: _People, title: str, vote: _Vote) -> str | None:
-    """Return the cell of the first person with a vote, as it is written."""
+    """Return the cell of the first person with a vote, as it is written; or its labels."""
     cells = (row[title] for own in people.values() for row in own)
-    return next((cell for cell in cells if cell and _vote([cell]) == vote), None)
+    labels = ",".join(filter(None, vote)) or None
+    return next((cell for cell in cells if cell and _vote([cell]) == vote), labels)

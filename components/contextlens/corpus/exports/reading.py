@@ -84,6 +84,9 @@ __all__ = [
     "read_folder",
 ]
 
+_NO_VECTORS = (
+    "The file's vectors were left out: they belong to its rows, and these texts are other rows."
+)
 _N_HEAD = 50  # objects by which a tool is recognised
 _N_JOINT = 500  # of several files
 _MAX_FILES = 10_000  # that are parsed, about 1 ms each
@@ -511,7 +514,7 @@ def _as_export(table: Table, kind: str, rows: _Rows, max_held: int) -> Table | N
         found,
         format=f"{table.format}, {EXPORTS[kind].tool}",
         notes=(*table.notes, *found.notes),
-        left_out=table.left_out,
+        left_out=(*table.left_out, *(_NO_VECTORS,) * bool(table.vectors)),
     )
 
 

@@ -396,12 +396,14 @@ def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
         )
     )
     others = [title for title in titles if title != text]
-    labels = second.multiselect(
-        say("corpora.adding.labels"),
-        others,
-        [title for title in now.labels if title in others],
-        key=f"{key}_labels",
-    )
+    labels: list[str] = []
+    if others:
+        labels = second.multiselect(
+            say("corpora.adding.labels"),
+            others,
+            [title for title in now.labels if title in others],
+            key=f"{key}_labels",
+        )
     split = _column(third, say("corpora.adding.split"), others, now.split, f"{key}_split")
     ways = list(_ROLES)
     left, *rest = st.columns([2, 1, 1, 1], gap="small")

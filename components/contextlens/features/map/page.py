@@ -228,6 +228,8 @@ def _cost(plan: Plan) -> str:
 
 # --- One map, or two side by side
 
+OtherMap = tuple[MapDisplay, ModelCard]
+"""The map on the right, and the card of its model."""
 _OWN_CHOICE_HEIGHT = 72
 """The height in pixels of the row above each of two maps, so that the maps align."""
 
@@ -316,8 +318,8 @@ def _display(
 
 def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
-) -> None:
-    """The map with its claims and panel, or beside another one with both below."""
+) -> OtherMap | None:
+    """The map with its claims and panel, or beside another one, which it returns, above both."""
     kit.headline(display.headline, key="reading")
     if display.result.is_first:
         st.caption(_so_far(display))
@@ -325,13 +327,13 @@ def one_or_two(
     if beside and requested.request is not None and requested.corpus is not None:
         other = _two(view, display, card, requested.request, requested.corpus)
         if other is not None and beside in {"model", "vectors"}:
-            _in_common(display, other)
+            _in_common(display, other[0])
         _claims(display)
         _notes(view, display)
         _layer_control(view, display, card)
         check_webgl(display)
         _panel(view, display, card)
-        return
+        return other
     left, right = st.columns([7, 3], gap="medium")
     with left:
         map_chart(display)
@@ -343,6 +345,7 @@ def one_or_two(
     with right, st.container(key="map_closer"):
         _panel(view, display, card)
         _claims(display)
+    return None
 
 
 def _titles(view: ViewState) -> tuple[str, ...]:
@@ -364,12 +367,13 @@ def _in_common(display: MapDisplay, other: MapDisplay) -> None:
 
 def _two(
     view: ViewState, display: MapDisplay, card: ModelCard, request: MapRequest, corpus: Corpus
-) -> MapDisplay | None:
+) -> OtherMap | None:
     """Draw both maps, the second with its own choice above it, and return the second."""
     selection = display.marked.selection
     left, right = st.columns(2, gap="medium")
     with right:
-        other = _other(view, display, card, request, corpus)
+        found = _other(view, display, card, request, corpus)
+        other = None if found is None else found[0]
         if other is not None:
             linked = _linked(display, other, selection, CHART)
             map_chart(other, key=OTHER_CHART, linked=linked, half=True)
@@ -378,7 +382,7 @@ def _two(
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
         map_chart(display, linked=linked, half=True)
-    return other
+    return found
 
 
 def _linked(
@@ -392,7 +396,7 @@ def _linked(
 
 def _other(
     view: ViewState, display: MapDisplay, card: ModelCard, first: MapRequest, corpus: Corpus
-) -> MapDisplay | None:
+) -> OtherMap | None:
     """The second map, which differs from the first in one setting."""
     beside, layer = controls.BESIDE.of(view), None
     request: MapRequest | None
@@ -412,7 +416,8 @@ def _other(
     if request is None:
         return None
     latest = _drawn(request, corpus, card, place=OTHER_PLACE, layer=layer)
-    return _display(view, latest, order=display.finding.color.order, layer=layer)
+    other = _display(view, latest, order=display.finding.color.order, layer=layer)
+    return None if other is None else (other, card)
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
@@ -731,12 +736,18 @@ _REDRAW_SECONDS = 60.0
 _FORMULA = "\n\n".join([methods.FORMULA, trust.FORMULA, finding.FORMULA, groups.FORMULA])
 
 
-def explain(display: MapDisplay, card: ModelCard) -> None:
+def explain(display: MapDisplay, card: ModelCard, other: OtherMap | None) -> None:
     """The tabs under the picture."""
-    kit.tabs(lambda: _numbers(display), lambda: _under_the_hood(display, card), say("map.limits"))
+    kit.tabs(
+        lambda: _numbers(display),
+        lambda: _under_the_hood(display, card, other),
+        say("map.limits"),
+    )
 
 
-def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> None:
+def downloads(
+    display: MapDisplay, card: ModelCard, other: OtherMap | None, place: DeltaGenerator
+) -> None:
     """The page's Download menu."""
     passport, again = display.result.passport, _map_again(display)
     view, source = session.current(), display.result.request.source
@@ -752,7 +763,7 @@ def downloads(display: MapDisplay, card: ModelCard, place: DeltaGenerator) -> No
         unused=["word", "only"] if by_words else ["word"],
         chart=CHART,
         name=_FILE,
-        snippets=[*_snippets(display, card), ("", PICTURE)],
+        snippets=[*_snippets(display, card), ("", PICTURE), *_other_snippets(other)],
         files=lambda: kit.download_files(
             _FILE,
             passport,
@@ -769,8 +780,9 @@ def _numbers(display: MapDisplay) -> None:
         st.caption(say("map.first_rows", shown=controls.MAX_TABLE_ROWS, n=n))
 
 
-def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
+def _under_the_hood(display: MapDisplay, card: ModelCard, other: OtherMap | None) -> None:
     result = display.result
+    beside = {} if other is None else {say("map.other_passport"): other[0].result.passport}
     one_layer = len(result.layers) == 1
     kit.under_the_hood(
         formula=[
@@ -778,8 +790,9 @@ def _under_the_hood(display: MapDisplay, card: ModelCard) -> None:
             f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
             *([] if one_layer else [say("map.methods.linked")]),
         ],
-        snippet=_snippets(display, card),
+        snippet=[*_snippets(display, card), *_other_snippets(other)],
         passport=result.passport,
+        beside=beside,
         shapes=kit.shapes(map_shapes(display), key="map_shapes"),
     )
 
@@ -790,6 +803,14 @@ def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
         (say(f"map.{'file' if is_given else 'vectors'}_snippet"), vectors_snippet(display, card)),
         (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
     ]
+
+
+def _other_snippets(other: OtherMap | None) -> list[tuple[str, str]]:
+    if other is None:
+        return []
+    is_given = other[0].result.request.pooling == GIVEN
+    title = say(f"map.other_{'file' if is_given else 'vectors'}_snippet")
+    return [(title, vectors_snippet(*other))]
 
 
 def _map_again(display: MapDisplay) -> Callable[[], MapDisplay]:

@@ -20,7 +20,7 @@ from contextlens.core.recipe import pool
 from contextlens.core.schema import FloatArray, IntArray, Passport
 from contextlens.corpus.file_vectors import FileVectors
 from contextlens.features.pairs.controls import POOLING
-from contextlens.features.pairs.pair_file import no_vectors
+from contextlens.features.pairs.pair_file import no_vectors, reasons_of
 from contextlens.features.pairs.pair_set import PairSet
 from contextlens.maps.vectors import RECIPE, is_recipe, recipe_prompt, sentence_vectors
 from contextlens.ui.models.recipes import recipe_of, recipe_poolings, recipe_title
@@ -147,24 +147,24 @@ _MIN_RANDOM = 20
 _GIVEN_ROWS = 4_096  # multiplied at a time
 
 
-def given_cosines(pairs: PairSet, vectors: tuple[FileVectors, FileVectors]) -> PairCosines:
+def given_cosines(pairs: PairSet, vectors: tuple[FileVectors, ...]) -> PairCosines:
     """Return each pair's cosine by the vectors of its file, which count as one layer.
 
     Args:
         pairs: the pairs, all of whole texts.
-        vectors: the vectors of their first and second texts; pairs without both have no cosine.
+        vectors: the vectors of their first and second texts, or of the three of triplets; pairs
+            without both have no cosine.
     """
-    first, second = vectors
-    known = np.flatnonzero((first.reasons == 0) & (second.reasons == 0))
+    known = np.flatnonzero(reasons_of(vectors) == 0)
     values = np.full((1, pairs.n), np.nan, np.float32)
-    values[0, known] = _row_cosines(first, second, known, known)
+    values[0, known] = _crossed(vectors, known, known)
     one, other = np.random.default_rng(SEED).choice(known, (2, _N_RANDOM))
     different = (pairs.sides[one] != pairs.sides[other]).all(axis=1)
     different &= pairs.sides[one, 0] != pairs.sides[other, 1]
     one, other = one[different], other[different]
     random_range = None
     if len(np.unique(np.stack([one, other]), axis=1).T) >= _MIN_RANDOM:
-        low, high = np.percentile(_row_cosines(first, second, one, other), [5, 95]).tolist()
+        low, high = np.percentile(_crossed(vectors, one, other), [5, 95]).tolist()
         random_range = (low, high)
     passports = [own.passport() for own in vectors]
     settings = [
@@ -174,9 +174,8 @@ def given_cosines(pairs: PairSet, vectors: tuple[FileVectors, FileVectors]) -> P
     passport = replace(
         passports[0],
         settings={
-            "text_1": settings[0],
-            "text_2": settings[1],
-            "pairs_left_out": dict(no_vectors(first, second)),
+            **{f"text_{i}": own for i, own in enumerate(settings, start=1)},
+            "pairs_left_out": dict(no_vectors(vectors)),
             "random_pairs": len(one),
             "random_seed": SEED,
         },
@@ -184,14 +183,16 @@ def given_cosines(pairs: PairSet, vectors: tuple[FileVectors, FileVectors]) -> P
     return PairCosines(values, (-1,), 0, 0, passport, 0, random_range)
 
 
-def _row_cosines(
-    first: FileVectors, second: FileVectors, rows: IntArray, others: IntArray
-) -> FloatArray:
-    """Return the cosines of some rows of the first vectors with rows of the second."""
-    cosines = np.empty(len(rows), np.float64)
-    for at in range(0, len(rows), _GIVEN_ROWS):
+def _crossed(vectors: tuple[FileVectors, ...], one: IntArray, other: IntArray) -> FloatArray:
+    """Return the cosines of the first texts of some pairs with the second texts of others."""
+    first, *seconds = vectors
+    cosines = np.empty(len(one), np.float64)
+    for at in range(0, len(one), _GIVEN_ROWS):
         some = slice(at, at + _GIVEN_ROWS)
-        a, b = first.rows[rows[some]].astype(float), second.rows[others[some]].astype(float)
+        (rows, _), (places, sides) = (divmod(own[some], len(seconds)) for own in (one, other))
+        a, b = first.rows[rows].astype(float), np.empty((len(rows), first.n_dims))
+        for side, second in enumerate(seconds):
+            b[sides == side] = second.rows[places[sides == side]]
         lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
         cosines[some] = np.einsum("pd,pd->p", a, b) / lengths
     return np.clip(cosines, -1, 1).astype(np.float32)
@@ -388,7 +389,8 @@ _GIVEN_ROWS_LINES = """\
 import numpy as np
 
 with np.load("pairs.npz") as page:
-    rows = page["rows"][~np.isnan(page["cosines"][0])] - 1  # of your file, from 0
+    lost = np.isnan(page["cosines"][0]).reshape(-1, {step}).any(axis=1)
+    rows = page["rows"][::{step}][~lost] - 1  # of your file, from 0
 
 """
 _GIVEN_COSINES = """\
@@ -398,10 +400,15 @@ print(*[f"{value:.4f}" for value in cosines[:3]], f"of {len(cosines)} pairs")
 """
 
 
-def given_snippet(vectors: tuple[FileVectors, FileVectors]) -> str:
-    """Return a script that reads both vectors of the pairs in the NPZ, and prints `cosines`."""
-    first, second = (own.script(None) for own in vectors)
-    return f"{_GIVEN_ROWS_LINES}{first}first = vectors\n\n{second}{_GIVEN_COSINES}"
+def given_snippet(vectors: tuple[FileVectors, ...]) -> str:
+    """Return a script that reads both vectors of the pairs in the NPZ, and prints `cosines`.
+
+    Of triplets it prints those of anchors and positives, then those of anchors and negatives.
+    """
+    first, *others = (own.script(None) for own in vectors)
+    rows = _GIVEN_ROWS_LINES.format(step=len(others))
+    cosines = "\n".join(f"{other}{_GIVEN_COSINES}" for other in others)
+    return f"{rows}{first}first = vectors\n\n{cosines}"
 
 
 def cosines_snippet(card: ModelCard, pairs: PairSet, numbers: IntArray) -> str:

@@ -312,7 +312,9 @@ def _pickers(sheet: Table, current: PairColumns, key: str) -> PairColumns:
         st.caption(say("texts.given.sentences"))
     elif len(sheet.vectors) > 1:
         own = [each.title for each in sheet.vectors]
-        vectors = _picked_titles(own, current, ("vectors1", "vectors2"), key)
+        has_negatives = bool(negative_column(sheet, PairColumns(**titles)))
+        roles = ("vectors1", "vectors2", "vectors3")[: 3 if has_negatives else 2]
+        vectors = _picked_titles(own, current, roles, key)
     return PairColumns(**titles, **marks, **vectors, meanings=meanings)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contextlens.core import schema
 from contextlens.core.errors import CorpusError
@@ -63,6 +64,7 @@ class PairColumns:
         meanings: the chosen meaning of each label, a character of `MEANINGS` for each of
             `names_of`; "" if labels are read as they are.
         vectors1, vectors2: the titles of the file's vectors of either text.
+        vectors3: that of the negatives of triplets.
     """
 
     text1: str = ""
@@ -82,11 +84,17 @@ class PairColumns:
     meanings: str = ""
     vectors1: str = ""
     vectors2: str = ""
+    vectors3: str = ""
 
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles in the order of the fields, which is also that of an address."""
         return tuple(getattr(self, role) for role in ROLES)
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """The titles of the chosen vectors, in their order."""
+        return tuple(filter(None, (self.vectors1, self.vectors2, self.vectors3)))
 
     @property
     def way(self) -> str:
@@ -107,7 +115,7 @@ class PairColumns:
         return MarkColumns(**{role: getattr(self, f"{role}{side}") for role in roles})
 
 
-_NO_ROLES = {"meanings", "vectors1", "vectors2"}
+_NO_ROLES = {"meanings", "vectors1", "vectors2", "vectors3"}
 ROLES = tuple(field.name for field in fields(PairColumns) if field.name not in _NO_ROLES)
 """The roles of columns, in the order in which an address names them."""
 CHECKED_ROLES = {"check1": "word1", "check2": "word2"}
@@ -159,7 +167,13 @@ def negative_column(sheet: Table, columns: PairColumns) -> str:
 def guess_columns(sheet: Table) -> PairColumns:
     """Guess the roles of a file's columns by their titles, then by their contents."""
     if (triplet := _triplet(sheet)) is not None:
-        return PairColumns(*triplet[:2], split=sheet.split_column)
+        columns = PairColumns(*triplet[:2], split=sheet.split_column)
+        given = [own.title for own in sheet.vectors]
+        titled = [[own for own in given if text.casefold() in own.casefold()] for text in triplet]
+        if all(len(found) == 1 for found in titled):
+            given = [found[0] for found in titled]
+        of_each = dict(zip(("vectors1", "vectors2", "vectors3"), given, strict=False))
+        return replace(columns, **of_each) if len({*given}) == len(triplet) else columns
     text1, text2 = text_pair(sheet)
     marks = dict[str, str]()
     if text2:
@@ -211,13 +225,13 @@ def _guess_label(sheet: Table, titles: Sequence[str]) -> str:
 def column_positions(sheet: Table, columns: PairColumns) -> str:
     """The columns' positions in the file, as the view stores them: "0,1,,2".
 
-    The meanings follow, and the positions of both vectors among those of the file: "0-1".
+    The meanings follow, and the positions of the vectors among those of the file: "0-1".
     """
     titles, given = list(sheet.columns), [own.title for own in sheet.vectors]
     positions = [str(titles.index(title)) if title else "" for title in columns.titles]
     vectors = ""
     if columns.vectors1 and columns.vectors2:
-        vectors = f"{given.index(columns.vectors1)}-{given.index(columns.vectors2)}"
+        vectors = "-".join(str(given.index(title)) for title in columns.vectors)
     more = [columns.meanings, vectors] if vectors else [columns.meanings]
     return ",".join([*positions, *(more if any(more) else [])])
 
@@ -228,15 +242,15 @@ def chosen_columns(sheet: Table, given: str) -> PairColumns:
     if not 0 <= len(parts) - len(ROLES) <= 2:
         return guess_columns(sheet)
     meanings, vectors = (*parts[len(ROLES) :], "", "")[:2]
-    places = re.fullmatch(r"(\d{1,3})-(\d{1,3})", vectors, re.ASCII)
+    places = re.fullmatch(r"(\d{1,3})-(\d{1,3})(?:-(\d{1,3}))?", vectors, re.ASCII)
     if vectors and not places:
         return guess_columns(sheet)
     numbers = [int(part) if part.isascii() and part.isdigit() else -1 for part in parts]
     chosen = [titles[n] if 0 <= n < len(titles) else "" for n in numbers[: len(ROLES)]]
-    both = [int(place) for place in places.groups()] if places else []
-    own = [sheet.vectors[place].title for place in both if place < len(sheet.vectors)]
-    own = own if len(own) == 2 else ["", ""]
-    columns = replace(PairColumns(*chosen), vectors1=own[0], vectors2=own[1])
+    every = [int(place) for place in places.groups() if place] if places else []
+    own = [sheet.vectors[place].title for place in every if place < len(sheet.vectors)]
+    one, two, three = (*own, "")[:3] if 1 < len(own) == len(every) else ("", "", "")
+    columns = replace(PairColumns(*chosen), vectors1=one, vectors2=two, vectors3=three)
     names = names_of(label_cells(sheet, columns.label)) if columns.label else ()
     fits = len(meanings) == len(names) and set(meanings) <= set(MEANINGS)
     return replace(columns, meanings=meanings if fits else "")
@@ -260,10 +274,11 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     """
     _check(sheet, columns)
     if triplets and (third := negative_column(sheet, columns)):
-        if columns.vectors1:
+        if columns.vectors1 and not columns.vectors3:
             raise CorpusError(
-                "A triplet has three texts, and vectors of two are chosen. Choose no vectors to "
-                "read triplets with the model, or do not count the negatives."
+                "A triplet has three texts, and vectors of two are chosen. Choose those of the "
+                "negatives, too, or none to read triplets with the model, or do not count the "
+                "negatives."
             )
         return _triplets_from(sheet, columns, third)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
@@ -285,7 +300,7 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     misses = [*_misses(targets), *dict.fromkeys(note for side in targets for note in side.notes)]
     usable, skipped = _chosen_rows(cells, usable, columns)
     notes += skipped
-    vectors = _vectors(sheet, usable, columns)
+    vectors = _vectors(sheet, usable, columns.vectors[:2])
     if not usable:
         raise CorpusError(
             f"{named(sheet.name)} has no pair that can be compared. {' '.join((*notes, *misses))} "
@@ -319,30 +334,42 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
 
 
 def _vectors(
-    sheet: Table, rows: Sequence[int], columns: PairColumns
-) -> tuple[FileVectors, FileVectors] | None:
+    sheet: Table, rows: Sequence[int], titles: Sequence[str]
+) -> tuple[FileVectors, ...] | None:
     by_title = {own.title: own for own in sheet.vectors}
-    if not columns.vectors1 or not rows:
+    if not titles or not rows:
         return None
-    first, second = (by_title[title].take(rows) for title in (columns.vectors1, columns.vectors2))
-    if first.n_dims != second.n_dims:
+    first, *others = (by_title[title].take(rows) for title in titles)
+    wrong = next((own for own in others if own.n_dims != first.n_dims), None)
+    if wrong is not None:
         raise CorpusError(
             f"Vectors in “{first.title}” have {first.n_dims:,} numbers, and those in "
-            f"“{second.title}” {second.n_dims:,}: they have no cosine. Choose two of one length."
+            f"“{wrong.title}” {wrong.n_dims:,}: they have no cosine. Choose those of one length."
         )
-    pairs = no_vectors(first, second)
-    if pairs.total() == len(rows):
+    pairs = no_vectors((first, *others))
+    if pairs.total() == len(rows) * len(others):
         raise CorpusError(
             f"No pair has a vector for both texts: {reasons_in(pairs)}. Choose other vectors, or "
             "none to read the texts with the model."
         )
-    return first, second
+    return first, *others
 
 
-def no_vectors(first: FileVectors, second: FileVectors) -> Counter[str]:
+def reasons_of(vectors: Sequence[FileVectors]) -> NDArray[np.int8]:
+    """(n_pairs,) why pairs have no vector of either text, as in `FileVectors.reasons`.
+
+    Args:
+        vectors: those of the first and the second texts, or of the three texts of triplets.
+    """
+    first, *others = vectors
+    codes = [np.where(first.reasons == 0, own.reasons, first.reasons) for own in others]
+    reasons: NDArray[np.int8] = np.stack(codes, axis=1).ravel()
+    return reasons
+
+
+def no_vectors(vectors: Sequence[FileVectors]) -> Counter[str]:
     """Return the number of pairs without a vector of either text, by the first such reason."""
-    codes = np.where(first.reasons == 0, second.reasons, first.reasons)
-    return Counter(REASONS[code] for code in codes.tolist() if code)
+    return Counter(REASONS[code] for code in reasons_of(vectors).tolist() if code)
 
 
 def reasons_in(counts: Counter[str]) -> str:
@@ -365,6 +392,7 @@ def _triplets_from(sheet: Table, columns: PairColumns, third: str) -> PairSet:
         notes.append(f"{n} left out: a text is empty.")
     texts = [[(text or "").strip()[:MAX_TEXT_LENGTH] for text in cells[row]] for row in usable]
     pairs = [(own[0], other) for own in texts for other in own[1:]]
+    vectors = _vectors(sheet, usable, columns.vectors)
     return pair_set(
         named(sheet.name),
         pairs,
@@ -374,6 +402,7 @@ def _triplets_from(sheet: Table, columns: PairColumns, third: str) -> PairSet:
         split=None,
         notes=tuple(notes),
         are_triplets=True,
+        vectors=vectors,
     )
 
 
@@ -413,14 +442,15 @@ def _check(sheet: Table, columns: PairColumns) -> None:
             "The word is marked in one text alone. Choose columns that mark it in both, or in "
             "neither to compare whole texts."
         )
-    if bool(columns.vectors1) != bool(columns.vectors2):
+    has_one = bool(columns.vectors1) != bool(columns.vectors2)
+    if has_one or (columns.vectors3 and not columns.vectors1):
         raise CorpusError(
             "Vectors of one text alone are chosen. Choose vectors of both texts, or of neither to "
             "read them with the model."
         )
     if not columns.vectors1:
         return
-    if columns.vectors1 == columns.vectors2:
+    if len({*columns.vectors}) < len(columns.vectors):
         raise CorpusError(
             "Both texts of a pair would have the same vectors. Choose a column for each."
         )

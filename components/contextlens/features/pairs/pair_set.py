@@ -49,8 +49,8 @@ class PairSet:
             pairs have no scores.
         notes: sentences on how the file was read and on pairs that were left out.
         are_triplets: True if two pairs in turn have one anchor, with its positive and its negative.
-        vectors: those that the file gives for the first and for the second text of each pair, in
-            place of a model's; None for a model's.
+        vectors: those that the file gives for the first and for the second text of each pair, or
+            for the three texts of each triplet, in place of a model's; None for a model's.
     """
 
     name: str
@@ -63,7 +63,7 @@ class PairSet:
     grades: Float64Array | None = None
     notes: tuple[str, ...] = ()
     are_triplets: bool = False
-    vectors: tuple[FileVectors, FileVectors] | None = None
+    vectors: tuple[FileVectors, ...] | None = None
 
     @cached_property
     def by_model(self) -> PairSet:
@@ -158,7 +158,7 @@ def pair_set(
     grades: list[float] | None = None,
     notes: tuple[str, ...] = (),
     are_triplets: bool = False,
-    vectors: tuple[FileVectors, FileVectors] | None = None,
+    vectors: tuple[FileVectors, ...] | None = None,
 ) -> PairSet:
     """Build a `PairSet` from lists with one item for each pair."""
     numbers: dict[str, int] = {}

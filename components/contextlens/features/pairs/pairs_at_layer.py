@@ -272,7 +272,7 @@ class PairsAtLayer(Panel):
             facts.append(say(f"pairs.notes.{case}", n=every_layer.n_cut, limit=limit))
         if every_layer.n_unknown:
             facts.append(say("pairs.notes.unknown", n=every_layer.n_unknown))
-        given = [] if pairs.vectors is None else self._given_notes(*pairs.vectors)
+        given = [] if pairs.vectors is None else self._given_notes(pairs.vectors)
         why_not = [self.why_not] if self.why_not else []
         return [" · ".join(facts), *given, *pairs.notes, *why_not]
 
@@ -280,12 +280,12 @@ class PairsAtLayer(Panel):
         """Return how many pairs have no cosine, and why."""
         if self.pairs.vectors is None:
             return claim("pairs.notes.lost", n=self.n_lost)
-        reasons = reasons_in(no_vectors(*self.pairs.vectors))
+        reasons = reasons_in(no_vectors(self.pairs.vectors))
         return claim("pairs.given.lost", n=self.n_lost, reasons=reasons)
 
-    def _given_notes(self, first: FileVectors, second: FileVectors) -> list[str]:
+    def _given_notes(self, vectors: tuple[FileVectors, ...]) -> list[str]:
         """The vectors of the file, and their yardstick."""
-        notes = [first.note(), second.note()]
+        notes = [own.note() for own in vectors]
         if self.random_range is not None:
             low, high = self.random_range
             notes.append(say("pairs.given.random", low=low, high=high))

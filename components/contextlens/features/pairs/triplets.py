@@ -110,8 +110,11 @@ class TripletPairs(PairsAtLayer):
 
     @property
     def title(self) -> str:
-        """The finding at the layer."""
-        return say("pairs.triplets.title", share=float(self.shares[self.row, 0]), layer=self.layer)
+        """The finding at the layer, or by the vectors of the file."""
+        share = float(self.shares[self.row, 0])
+        if self.pairs.vectors is not None:
+            return say("pairs.given.triplets", share=share)
+        return say("pairs.triplets.title", share=share, layer=self.layer)
 
     def claims(self) -> Sequence[Claim]:
         """Return how many anchors are nearer to their positive text, with the interval."""

@@ -273,8 +273,8 @@ class LabelProbe(Probe):
             {**row, "macro-F1": score.macro_f1}
             for row, score in zip(super().rows(), scores, strict=True)
         ]
-        guessing = {"vectors": "commonest label", "layer": None, "accuracy": self.result.guessing}
-        return [*rows, guessing]
+        guessing = {"vectors": "commonest label", "accuracy": self.result.guessing}
+        return [*rows, {**dict.fromkeys(rows[0]), **guessing}]
 
     def arrays(self) -> Arrays:
         """Return the texts, their labels and folds, and the best predictions."""

@@ -238,6 +238,7 @@ def word_counts() -> Any:
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
 _NAMES |= {GIVEN: "your file's vector", WORDS: "counting words", "shuffled": "shuffled labels"}
+_NAMES |= {"static": "the model's word table", "word2vec_file": "your word2vec file"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
     "layer %{x:.0f}<br>%{y:.4f}<br>95 of 100: %{customdata[0]:.4f} to %{customdata[1]:.4f}"
@@ -361,7 +362,7 @@ class Probe(Panel):
         """Return the score of a file's vectors beside the yardsticks, with intervals."""
         result = self.result
         scores = (result.best, *result.yardsticks)
-        names = [_NAMES.get(score.name, score.name.replace("_", " ")) for score in scores]
+        names = [_NAMES.get(score.name, score.name) for score in scores]
         x = list(range(len(scores)))
         heights = np.array([score.value for score in scores])
         low, high = np.array([score.interval for score in scores]).reshape(-1, 2).T
@@ -419,11 +420,15 @@ class Probe(Panel):
         return say(f"probe.{kind}", title=self.title)
 
     def rows(self) -> Rows:
-        """Return a row for each score: what reads the text, its layer, and how well it does."""
+        """Return a row for each score: what reads the text, its layer, and how well it does.
+
+        The vectors of a file have no layer.
+        """
+        has_layers = self.labelled.own is None
         return [
             {
-                "vectors": score.name,
-                "layer": score.layer if score.layer >= 0 else None,
+                "vectors": _NAMES.get(score.name, score.name),
+                **({"layer": score.layer if score.layer >= 0 else None} if has_layers else {}),
                 self.measure: score.value,
                 "from (95%)": score.interval[0],
                 "to (95%)": score.interval[1],

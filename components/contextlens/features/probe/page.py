@@ -197,8 +197,9 @@ _PARQUET, _TSV = "application/vnd.apache.parquet", "text/tab-separated-values"
 
 def explain(probe: Probe) -> None:
     """Draw the tabs under the picture."""
+    n_names = 2 if probe.labelled.own is None else 1  # the vectors of a file have no layer
     kit.tabs(
-        lambda: kit.table(probe.rows(), key="probe_scores", after=2),
+        lambda: kit.table(probe.rows(), key="probe_scores", after=n_names),
         lambda: kit.under_the_hood(
             formula=[probe.formula], snippet=probe.scripts(), passport=probe.result.passport
         ),

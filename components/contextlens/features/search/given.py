@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from contextlens.analysis.separation import scaled
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
@@ -222,10 +221,7 @@ def search_given(index: TextIndex, corpus: Corpus, query: GivenQuery) -> GivenSe
     own = corpus.own
     if own is None:
         raise CorpusError("These texts bring no vectors. Choose the vectors of the model.")
-    cosines = np.clip(index.units @ scaled(query.vector), -1.0, 1.0)
-    scores = np.zeros(len(cosines), np.float32)
-    if index.vectorizer is not None and query.text:
-        scores = index.words @ index.vectorizer.transform([query.text]).toarray()[0]
+    cosines, scores = index.scores(query.vector, query.text)
     others = np.flatnonzero(own.places != query.row - 1)
     with_word = others[scores[others] > 0]
     by_vectors = others[first(cosines[others], MAX_HITS)]

@@ -240,20 +240,7 @@ def _search_by_file(
         say("search.limits"),
     )
     with downloads, st.popover(say("page.download.menu"), icon=":material/download:"):
-        kit.download(f"{_FILE}.csv", "text/csv", lambda: _given_csv(view))
-
-
-def _given_csv(view: ViewState) -> bytes:
-    """Return the CSV of a search by the vectors of a file as it was shown.
-
-    Raises:
-        JobError: the index of its texts was evicted.
-    """
-    corpus, card = _in_memory(view), runtime.service().load(view.model)
-    result = _given(view, corpus, card, _finished) if _is_given(corpus) else None
-    if result is None:
-        raise JobError(_EVICTED)
-    return export.to_csv(result.rows(), result.passport)
+        kit.download(f"{_FILE}.csv", "text/csv", lambda: _csv(view))
 
 
 def _given_card(hit: GivenHit, kind: str) -> None:
@@ -325,7 +312,12 @@ def _csv(view: ViewState) -> bytes:
     Raises:
         JobError: the index of its texts was evicted.
     """
-    result = _search(view, runtime.service().load(view.model), _finished)
+    corpus, card = _in_memory(view), runtime.service().load(view.model)
+    result: GivenSearch | SearchResult | None
+    if _is_given(corpus):
+        result = _given(view, corpus, card, _finished)
+    else:
+        result = _search(view, card, _finished)
     if result is None:
         raise JobError(_EVICTED)
     return export.to_csv(result.rows(), result.passport)

@@ -134,6 +134,14 @@ class TextIndex:
         terms = 150 * len(self.vectorizer.vocabulary_)
         return int(self.units.nbytes + self.words.data.nbytes + self.words.indices.nbytes + terms)
 
+    def scores(self, vector: FloatArray, query: str) -> tuple[FloatArray, FloatArray]:
+        """Return the similarity of each text to a query by vectors, and by words (TF-IDF)."""
+        cosines = np.clip(self.units @ scaled(vector), -1.0, 1.0)
+        if self.vectorizer is None:
+            return cosines, np.zeros(len(cosines), np.float32)
+        counted = self.vectorizer.transform([query])
+        return cosines, self.words[:, counted.indices] @ counted.data
+
 
 @dataclass(frozen=True)
 class WordMatch:
@@ -373,11 +381,7 @@ def search(
     (tokens,) = service.tokenize(card.id, [reader.prepared(query)])
     unknown = unknown_positions(tokens, service.vocabulary(card.id))
     is_read = int((tokens.text_ids >= 0).sum()) > len(unknown)
-    cosines = np.clip(index.units @ scaled(vector), -1.0, 1.0)
-    scores = np.zeros(len(cosines), np.float32)
-    if index.vectorizer is not None:
-        counted = index.vectorizer.transform([query])
-        scores = index.words[:, counted.indices] @ counted.data
+    cosines, scores = index.scores(vector, query)
     by_model = first(cosines, MAX_HITS if is_read else 0)
     with_word = np.flatnonzero(scores)  # of many zeros, numpy takes 20 ms to find the highest
     by_words = with_word[first(scores[with_word], MAX_HITS)]

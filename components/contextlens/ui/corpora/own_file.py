@@ -158,10 +158,13 @@ class OwnFile:
         if not pasted.strip():
             session.remember(say("own_file.nothing_pasted"))
             return
+        is_file_left = bool(session.kept(PENDING)) or uploads.is_arriving()
         secret = chooser.kept_paste(pasted)
         sheet = table_of(secret)
         if sheet is None:
             return
+        if is_file_left:
+            session.remember(say("own_file.file_left"))
         if len(sheet.columns) > 1:
             self._arrived(secret, sheet)
         else:
@@ -200,11 +203,16 @@ class OwnFile:
     def _pickers(
         self, sheet: Table, text: str, labels: Sequence[str], key: str
     ) -> tuple[str, tuple[str, ...]]:
-        """The menus of the text column and the label columns, with the given ones preselected."""
+        """The menus of the text column and the label columns, with the given ones preselected.
+
+        A file with one column has no labels to choose.
+        """
         titles = list(sheet.columns)
         left, right = st.columns(2, gap="small")
         chosen = left.selectbox(TEXT.label, titles, titles.index(text), key=f"{key}_text")
         others = [name for name in titles if name != chosen]
+        if not others:
+            return str(chosen), ()
         chosen_labels = right.multiselect(
             LABELS.label,
             others,

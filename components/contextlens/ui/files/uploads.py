@@ -117,6 +117,12 @@ def release(key: str) -> None:
             run.uploaded_file_mgr.remove_file(run.session_id, file.file_id)
 
 
+def is_arriving() -> bool:
+    """Return True if a file of this visit is on its way, or was not read yet."""
+    run = get_script_run_ctx()
+    return run is not None and _store().is_arriving(run.session_id)
+
+
 def _files(key: str) -> list[UploadedFile]:
     value = session.value(key)
     files = value if isinstance(value, list) else [value]

@@ -413,6 +413,7 @@ def under_the_hood(
     formula: Sequence[str],
     snippet: str | Sequence[tuple[str, str]],
     passport: Passport,
+    beside: Mapping[str, Passport] | None = None,
     shapes: Callable[[], None] | None = None,
     remark: str = "",
 ) -> None:
@@ -423,6 +424,7 @@ def under_the_hood(
         snippet: Python that computes the page's numbers; or several pairs of title and Python. One
             without a title is for notebooks alone.
         passport: the passport of the numbers.
+        beside: those of further numbers, by title.
         shapes: draws the shapes of the arrays, if any.
         remark: a note on the snippets, in small type.
     """
@@ -443,8 +445,11 @@ def under_the_hood(
             shapes()
         st.markdown(say("page.passport"))
         st.caption(_PASSPORT)
-        text = json.dumps(passport.as_dict(), indent=2, ensure_ascii=False)
-        st.code(text, language="json")
+        for title, own in {"": passport, **(beside or {})}.items():
+            if title:
+                st.markdown(title)
+            text = json.dumps(own.as_dict(), indent=2, ensure_ascii=False)
+            st.code(text, language="json")
 
 
 def shapes(rows: Rows, *, key: str) -> Callable[[], None]:

@@ -16,8 +16,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from contextlens.core import EncoderService
+from contextlens.corpus.upload_store import FileKey
 from contextlens.features.map.controls import PAGE, POINT_PANEL
 from contextlens.features.map.identity import name_of
+from contextlens.ui.files import uploads
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.state.controls import TEXTS as SHARED
 from tests.features.map.page.headless import around, assert_whole, framed, picture, places, shared
@@ -116,6 +118,21 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert picture(app).corpus.texts == TEXTS
     assert picture(app).points.unit == "sentences"
     assert is_on_file(app, "Pasted texts.txt")
+
+
+def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said() -> None:
+    app = framed(map_view(source="file", **QUICK))
+    sent = FileKey("test session id", "a file")
+    store = uploads._store()
+    store.admit(sent, "a visitor", 1_000)
+    try:
+        app.text_area(key="map_paste").set_value("\n".join(TEXTS)).run()
+        app = settled(press(app, "map_paste_use"))
+    finally:
+        store.end(sent)
+    assert picture(app).corpus.texts == TEXTS
+    assert "The file that you chose before was not used" in plainly_said(app)
+    assert not store.is_arriving(sent.visit)
 
 
 def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
