@@ -19,7 +19,8 @@ from transformers.activations import ACT2FN
 from contextlens.core import EncoderService
 from contextlens.core.encoder.loading import LoadedModel, load_model
 from contextlens.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
-from contextlens.core.families import FAMILIES, allowed_config, family_of, read_config
+from contextlens.core.families import FAMILIES
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.schema import FastPrecision, SwitchOff
 from contextlens.core.untrusted import read_json
 from tests.core.spoiled import change_json, files_of

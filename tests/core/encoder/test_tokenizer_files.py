@@ -16,7 +16,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.encoder import tokenizer_trial
 from contextlens.core.encoder.vocabulary import panics_told, readable_folder
 from contextlens.core.errors import CheckpointError
-from contextlens.core.families import read_config
+from contextlens.core.model_config import read_config
 from tests.core.spoiled import change_json, files_of
 from tests.support.tiny_models import build
 

@@ -19,8 +19,9 @@ from contextlens.core.encoder.shapes import WRAPPER, check_shapes
 from contextlens.core.encoder.views import ModelVariants
 from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from contextlens.core.errors import CheckpointError, ModelError
-from contextlens.core.families import Family, Told, allowed_config, family_of, read_config
+from contextlens.core.families import Family, Told
 from contextlens.core.files import checksum_of
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.recipe import SentenceRecipe, read_recipe
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import (

@@ -27,8 +27,9 @@ from contextlens.core.encoder.tokenizer_trial import (
     try_tokenizer,
 )
 from contextlens.core.errors import CheckpointError, RequestError
-from contextlens.core.families import FAMILIES, Family, allowed_config, family_of, read_config
+from contextlens.core.families import FAMILIES, Family
 from contextlens.core.files import checksum_of
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import CutRules, IntArray, TokenizerCard, Vocabulary
 from contextlens.core.untrusted import Rule, read_bytes, read_json, shortened

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contextlens.core.errors import CheckpointError, FetchError, ModelError
-from contextlens.core.families import family_of, read_config
 from contextlens.core.hub.local import (
     COMMIT,
     CONFIG,
@@ -37,6 +36,7 @@ from contextlens.core.hub.local import (
     shards,
     split_id,
 )
+from contextlens.core.model_config import family_of, read_config
 from contextlens.core.schema import Progress
 from contextlens.core.untrusted import shortened
 
