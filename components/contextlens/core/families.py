@@ -47,10 +47,12 @@ class Parts:
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
         attention: gives the attention's output in families that normalize it; else `mixing` does.
-        places: what a layer's attention is told of positions, by the names of its arguments; from
-            the model, its layer's number and input, and the positions, (1, n_tokens).
+        places: what a layer is told beside its input, such as positions, by the names of its
+            arguments; from the model, its layer's number and input, and the positions,
+            (1, n_tokens).
         norm: what its LayerNorms are called; RMSNorm does not centre.
-        final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
+        final_norm: the LayerNorm after the last layer, in families that normalize before a layer;
+            those of their models that do not (`pre_norm`) lack it.
         convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
             models).
         adds_one: True if its norms scale by one more than their weights say (Gemma).
@@ -89,6 +91,12 @@ def _distances(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
     }
 
 
+def _language(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    config = model.config
+    number = config.languages.index(config.default_language)
+    return {"lang_ids": hidden.new_full(hidden.shape[:1], number)}
+
+
 _LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
 
 
@@ -100,6 +108,10 @@ class Family:
         model_type: the family's name in a config.json.
         class_name: the name of its class in transformers.
         tokenizers: its tokenizer classes in transformers, without "Tokenizer".
+        fast_tokenizer: the class that reads its tokenizers in place of the first of these, which
+            does not say where in a text its tokens are; "" for none.
+        word_files: the JSON files with the shape and the sound of each token, from which, with the
+            token's own row, the rows of its word table are computed (`loading`).
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
         old_keys: entries of older config.json files that transformers converts into others.
@@ -119,6 +131,8 @@ class Family:
         window_end: the farthest position that a local layer sees, counted from its sliding_window.
         sees_both_sides: the entry of a config.json that must be true for tokens to see those after
             them; "" in families where they always do.
+        has_languages: True if its layers have a part for each of several languages, of which a
+            config.json must name one.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
@@ -131,6 +145,8 @@ class Family:
     model_type: str
     class_name: str
     tokenizers: tuple[str, ...]
+    fast_tokenizer: str = ""
+    word_files: tuple[str, ...] = ()
     keys: Mapping[str, Rule]
     other_keys: Mapping[str, str] = field(default_factory=dict)
     old_keys: Mapping[str, Rule] = field(default_factory=dict)
@@ -148,6 +164,7 @@ class Family:
     scales_words: bool = False
     window_end: int = 0
     sees_both_sides: str = ""
+    has_languages: bool = False
     projection: str | None = None
     layers: str = "num_hidden_layers"
     dims: str = "hidden_size"
@@ -274,6 +291,28 @@ _TERMS = Rule(
         or (isinstance(v, list | str) and {*(v.split("|") if isinstance(v, str) else v)} <= _TERM)
     ),
 )
+_LANGUAGE_NAME = re.compile(r"[\w-]{1,40}", re.ASCII)
+
+
+def _is_language(value: object) -> bool:
+    return isinstance(value, str) and _LANGUAGE_NAME.fullmatch(value) is not None
+
+
+_LANGUAGES = Rule(
+    "a list of 1 to 256 different languages, such as en_XX",
+    lambda v: (
+        isinstance(v, list)
+        and 0 < len(v) <= 256
+        and all(map(_is_language, v))
+        and len({*v}) == len(v)
+    ),
+)
+_JOINED = Rule(
+    "true, because otherwise a token's shape and sound are added after LayerNorm, which is not "
+    "shown here",
+    lambda v: v is True,
+)
+_READ = Rule("true, as in all published models", lambda v: v is True)
 _DEBERTA = _BERT | {
     "type_vocab_size": whole_number(0, 1024),
     "relative_attention": _FLAG,
@@ -419,6 +458,34 @@ FAMILIES: dict[str, Family] = {
             skips_positions=True,
         ),
         Family(
+            model_type="xmod",
+            class_name="XmodModel",
+            tokenizers=("XLMRoberta",),
+            keys=_BERT
+            | _SEGMENTS
+            | _PAD_ROW
+            | {
+                "languages": _LANGUAGES,
+                "default_language": Rule(
+                    "null or a language, such as en_XX", lambda v: v is None or _is_language(v)
+                ),
+                "adapter_reduction_factor": whole_number(1, 65_536),
+                **dict.fromkeys(
+                    (
+                        *("adapter_layer_norm", "adapter_reuse_layer_norm"),
+                        *("ln_before_adapter", "pre_norm"),
+                    ),
+                    _FLAG,
+                ),
+            },
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            parts=replace(_LIKE_BERT, places=_language, final_norm="encoder.LayerNorm"),
+            skips_positions=True,
+            has_languages=True,
+        ),
+        Family(
             model_type="roberta-prelayernorm",
             class_name="RobertaPreLayerNormModel",
             tokenizers=("Roberta",),
@@ -444,6 +511,34 @@ FAMILIES: dict[str, Family] = {
             class_name="ErnieModel",
             tokenizers=("Bert",),
             keys=_BERT | _SEGMENTS | {"use_task_id": _NO_TASK},
+            has_segments=True,
+            has_pooler=True,
+        ),
+        Family(
+            model_type="bert-generation",
+            class_name="BertGenerationEncoder",
+            tokenizers=("BertGeneration", "Bert"),
+            fast_tokenizer="PreTrainedTokenizerFast",
+            keys=_BERT,
+            has_segments=False,
+            has_pooler=False,
+        ),
+        Family(
+            model_type="roc_bert",
+            class_name="RoCBertModel",
+            tokenizers=("RoCBert", "Bert"),
+            fast_tokenizer="BertTokenizer",
+            word_files=("word_shape.json", "word_pronunciation.json"),
+            keys=_BERT
+            | _SEGMENTS
+            | {
+                **dict.fromkeys(("shape_embed_dim", "pronunciation_embed_dim"), _N_DIMS),
+                **dict.fromkeys(
+                    ("shape_vocab_size", "pronunciation_vocab_size"), whole_number(1, 10_000_000)
+                ),
+                **dict.fromkeys(("enable_shape", "enable_pronunciation"), _READ),
+                "concat_input": _JOINED,
+            },
             has_segments=True,
             has_pooler=True,
         ),

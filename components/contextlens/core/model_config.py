@@ -16,6 +16,7 @@ from contextlens.core.untrusted import read_json, shortened
 __all__ = ["allowed_config", "family_of", "read_config"]
 
 _LARGEST_CONFIG = 1_000_000  # bytes
+_MAX_LISTED = 120  # characters of a list of languages
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -63,7 +64,23 @@ def family_of(config: dict[str, Any]) -> Family:
             "choose one, such as EmbeddingGemma."
         )
     allowed_config(config)
+    if family.has_languages:
+        _check_language(model_type, config)
     return family
+
+
+def _check_language(model_type: str, config: dict[str, Any]) -> None:
+    """Check that a config names one of the languages that its layers have a part for."""
+    languages, language = config.get("languages", ["en_XX"]), config.get("default_language")
+    if language not in languages:
+        listed = ", ".join(languages)
+        if len(listed) > _MAX_LISTED:
+            listed = listed[:_MAX_LISTED].rpartition(", ")[0] + ", ..."
+        raise UnsupportedModelError(
+            f"This {model_type} model has a part for each of its languages ({listed}), and its "
+            f"config says default_language is {shortened(language)}. To choose one, write it into "
+            f'config.json in a folder of your own, such as "default_language": "{languages[0]}".'
+        )
 
 
 _BESIDE = (
@@ -75,10 +92,7 @@ _REASONS = {
     "big_bird": "they attend to blocks of tokens drawn at random",
     "embedding_gemma2": _BESIDE,
     "embedding_gemma2_text": _BESIDE,
-    "bert-generation": "their tokenizer does not say where in the text its tokens are",
     "fnet": "they mix tokens without attention",
-    "roc_bert": "they also read the shape and the sound of each character",
-    "xmod": "their numbers depend on a language that is set apart from the text",
     "yoso": "they estimate attention by random draws",
 }
 """The reasons why well-known encoders are not shown."""

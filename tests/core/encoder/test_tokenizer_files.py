@@ -147,6 +147,19 @@ def test_vocabularies_in_files_of_their_own_are_bounded(
         load()
 
 
+def test_a_tokenizer_without_places_in_the_text_is_read_by_a_class_that_has_them(
+    tmp_path: Path, load: Callable[[], Any]
+) -> None:
+    """transformers reads SentencePiece alone for this class, or none: in the text, no token is."""
+    folder = build("bert-generation", tmp_path / "model")
+    assert load().read_by == "AutoTokenizer"  # BERT's tokenizer, as its files say
+    change_json(folder / SETTINGS, tokenizer_class="BertGenerationTokenizer")
+    assert load().read_by == "PreTrainedTokenizerFast"
+    (folder / TOKENIZER).rename(folder / "spiece.model")
+    with pytest.raises(CheckpointError, match=r"docs/models.md has the lines that write a"):
+        load()
+
+
 def test_a_file_past_its_bound_is_refused(folder: Path, load: Callable[[], Any]) -> None:
     with (folder / TOKENIZER).open("ab") as file:
         file.truncate(80_000_001)  # zeros, which take no room on the disk

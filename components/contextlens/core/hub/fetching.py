@@ -163,7 +163,12 @@ def _download(
                 split_id(model_id)[0], revision=commit, allow_patterns=names, **source
             )
             _check_files(folder, {name: files[name] for name in names}, model_id)
-            family_of(read_config(folder))
+            family = family_of(read_config(folder))
+            if part == "model" and (lacking := [n for n in family.word_files if n not in files]):
+                raise CheckpointError(
+                    f"{model_id} lacks {lacking[0]}, from which the vectors of its tokens are "
+                    "computed. Choose another model."
+                )
         counter.finish()
     return Fetched(folder, commit)
 
