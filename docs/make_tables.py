@@ -88,7 +88,9 @@ def families_table(*_: object) -> str:
         told = [f"a table{start}"] if family.has_positions else []
         told += [f"{_POSITIONS[family.positions]} in attention"] if family.positions else []
         layers = "shared" if family.parts.are_shared else "separate"
-        layers += f", then a final {family.parts.norm}" if family.parts.final_norm else ""
+        if family.parts.final_norm:
+            some = " in some models" if "pre_norm" in family.keys else ""
+            layers += f", then a final {family.parts.norm}{some}"
         pooler = "yes" if family.publishes_pooler else "seldom published"
         rows.append([
             f"`{family.model_type}`",

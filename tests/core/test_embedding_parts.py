@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import RequestError
+from tests.support.oracle import read_plain
 from tests.support.tiny_models import (
     ALL,
     FROM_PADDING,
@@ -50,8 +50,8 @@ class Subject:
 def subject(request: pytest.FixtureRequest, tiny_root: Path, bundled_folder: Path) -> Subject:
     name = request.param
     if name == BUNDLED_ID:
-        return Subject("bert", BUNDLED_ID, AutoModel.from_pretrained(bundled_folder))
-    return Subject(name, f"folder:{name}", AutoModel.from_pretrained(tiny_root / name))
+        return Subject("bert", BUNDLED_ID, read_plain(bundled_folder)[1])
+    return Subject(name, f"folder:{name}", read_plain(tiny_root / name)[1])
 
 
 @pytest.mark.parametrize("pair", [None, "a green bank"])

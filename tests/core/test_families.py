@@ -19,7 +19,8 @@ from transformers.activations import ACT2FN
 from contextlens.core import EncoderService
 from contextlens.core.encoder.loading import LoadedModel, load_model
 from contextlens.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
-from contextlens.core.families import FAMILIES, allowed_config, family_of, read_config
+from contextlens.core.families import FAMILIES
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.schema import FastPrecision, SwitchOff
 from contextlens.core.untrusted import read_json
 from tests.core.spoiled import change_json, files_of
@@ -234,10 +235,55 @@ def test_a_published_embeddinggemma_is_read_with_its_old_names(
         family_of({"model_type": "gemma3_text"})
 
 
-@pytest.mark.parametrize("kind", ["embedding_gemma2", "embedding_gemma2_text", "fnet", "xmod"])
+@pytest.mark.parametrize("kind", ["embedding_gemma2", "embedding_gemma2_text", "fnet", "yoso"])
 def test_a_kind_that_is_well_known_is_refused_with_its_own_reason(kind: str) -> None:
     with pytest.raises(UnsupportedModelError, match=f"of the kind '{kind}' are not shown: the"):
         family_of({"model_type": kind})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"pre_norm": True}, {"adapter_layer_norm": True, "ln_before_adapter": False}],
+    ids=str,
+)
+def test_an_xmod_is_read_in_the_language_that_its_config_names(
+    more: dict[str, Any], tmp_path: Path, open_with: Callable[..., EncoderService]
+) -> None:
+    text, found = "The teacher's teachings were taught to the teachers", []
+    folders = [
+        build("xmod", tmp_path / language, default_language=language, **more)
+        for language in ("en_XX", "de_DE")
+    ]
+    service = open_with(model_folder=tmp_path)
+    for folder in folders:
+        model, plain = f"folder:{folder.name}", Oracle(folder, 64)(text, attentions=True)
+        (encoding,) = service.encode(model, [text], attentions=True)
+        np.testing.assert_allclose(encoding.hidden, plain.hidden, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(encoding.attentions, plain.attentions, rtol=0, atol=1e-5)
+        (unchanged,) = service.intervene(model, [text], [[]])
+        np.testing.assert_allclose(unchanged.hidden, plain.hidden, rtol=0, atol=1e-5)
+        assert encoding.passport.settings["language"] == folder.name
+        found.append(encoding)
+    english, german = found
+    np.testing.assert_array_equal(english.layer(0), german.layer(0))
+    assert np.abs(english.layer(1) - german.layer(1)).max() > 1e-2
+    assert service.load("folder:de_DE").language == "de_DE"
+    assert english.passport.checksum != german.passport.checksum  # of the same weights
+
+
+@pytest.mark.parametrize("language", [None, "fr_XX"])
+def test_an_xmod_without_a_language_is_refused_with_those_that_it_has(language: str | None) -> None:
+    config = {"model_type": "xmod", "languages": ["en_XX", "de_DE"], "default_language": language}
+    with pytest.raises(UnsupportedModelError, match=r"\(en_XX, de_DE\)") as caught:
+        family_of(config)
+    assert str(caught.value).endswith('such as "default_language": "en_XX".')
+    assert repr(language) in str(caught.value)
+    many = [f"{'x' * 30}{number}" for number in range(256)]
+    with pytest.raises(UnsupportedModelError, match=r", \.\.\.\)") as caught:
+        family_of(config | {"languages": many})
+    assert len(str(caught.value)) < 500
+    with pytest.raises(UnsupportedModelError, match=r"\(en_XX\)"):
+        family_of({"model_type": "xmod"})
 
 
 @pytest.mark.parametrize("terms", [None, "c2p|p2c"])
@@ -291,6 +337,11 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
         ("bert", {"hidden_act": "xielu"}, "an activation such as gelu"),
         ("distilbert", {"activation": ["gelu"]}, "an activation such as gelu"),
         ("electra", {"add_cross_attention": True}, "add_cross_attention"),
+        ("xmod", {"languages": ["a.b"]}, "a list of 1 to 256 different languages"),
+        ("xmod", {"languages": ["en_XX"] * 2}, "a list of 1 to 256 different languages"),
+        ("xmod", {"default_language": 1}, "null or a language, such as en_XX"),
+        ("roc_bert", {"concat_input": False}, "must be true, because otherwise a token's shape"),
+        ("roc_bert", {"enable_shape": False}, "must be true, as in all published models"),
         ("ernie", {"use_task_id": True}, "use_task_id is True; it must be false"),
         ("nomic_bert", {"num_experts": 8}, "num_experts is 8; it must be 0, as in the class"),
         ("nomic_bert", {"rotary_emb_base": 0}, "rope_theta is 0; it must be a number from 1"),
@@ -367,7 +418,7 @@ def test_a_kind_with_a_strange_name_is_refused_in_a_sentence_that_can_be_shown(
     message = str(caught.value)
     assert message.isprintable()
     assert message.isascii()
-    assert len(message) < 450
+    assert len(message) < 500
 
 
 # The file

@@ -34,7 +34,7 @@ from contextlens.content.examples import EXAMPLES
 from contextlens.content.wording import escape
 from contextlens.core.encoder.vocabulary import readable_folder
 from contextlens.core.errors import CheckpointError, ContextlensError
-from contextlens.core.families import allowed_config, family_of, read_config
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.registry import ModelFiles
 from contextlens.core.words import split_words
 from contextlens.corpus.readers import MAX_TEXTS, read, to_corpus

@@ -9,9 +9,38 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, BertTokenizer, RoCBertTokenizer
 
 from contextlens.content.bundled_texts import baseline_sentences
+
+
+def read_plain(folder: Path, kind: Any = AutoModel, **arguments: Any) -> tuple[Any, Any]:
+    """Return tokenizer and model as transformers reads them; for RoCBert, BERT's tokenizer.
+
+    RoCBert's word table then holds what its embedding layer makes of each token.
+    """
+    model = kind.from_pretrained(folder, **arguments).eval()
+    if model.config.model_type != "roc_bert":
+        return AutoTokenizer.from_pretrained(folder), model
+    own, tables = RoCBertTokenizer.from_pretrained(folder), model.base_model.embeddings
+    n_rows, joined = model.config.vocab_size, []
+    ids = torch.arange(n_rows)
+    pieces = own.convert_ids_to_tokens(ids.tolist())
+    shapes = torch.tensor(own.convert_tokens_to_shape_ids(pieces))
+    sounds = torch.tensor(own.convert_tokens_to_pronunciation_ids(pieces))
+    added = own("", padding="max_length", max_length=4)  # [CLS] [SEP] [PAD] [PAD]
+    shapes[added["input_ids"]] = torch.tensor(added["input_shape_ids"])
+    sounds[added["input_ids"]] = torch.tensor(added["input_pronunciation_ids"])
+    hook = tables.map_inputs_layer.register_forward_hook(
+        lambda _, __, out: joined.append(out[:, 0].clone())
+    )
+    with torch.no_grad():
+        tables(ids[:, None], shapes[:, None], sounds[:, None])
+    hook.remove()
+    tables.word_embeddings, tables.map_inputs_layer = torch.nn.Embedding(n_rows, 1), None
+    tables.word_embeddings.weight = torch.nn.Parameter(joined[0], requires_grad=False)
+    del tables.shape_embed, tables.pronunciation_embed
+    return BertTokenizer.from_pretrained(folder), model
 
 
 @dataclass(frozen=True)
@@ -29,18 +58,17 @@ class Oracle:
     def __init__(self, folder: Path, max_length: int, **arguments: Any) -> None:
         self.max_length = max_length
         self.folder = folder
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        self.model = self._read(**arguments)
+        self.tokenizer, self.model = self._read(**arguments)
 
     @cached_property
     def eager(self) -> Any:
-        return self._read(attn_implementation="eager")
+        return self._read(attn_implementation="eager")[1]
 
-    def _read(self, **arguments: Any) -> Any:
-        model = AutoModel.from_pretrained(self.folder, **arguments).eval()
+    def _read(self, **arguments: Any) -> tuple[Any, Any]:
+        tokenizer, model = read_plain(self.folder, **arguments)
         if self.folder.name == "bert-without-pooler":  # transformers puts random numbers there
             model.pooler = None
-        return model
+        return tokenizer, model
 
     @torch.inference_mode()
     def __call__(

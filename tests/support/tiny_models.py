@@ -13,6 +13,7 @@ import re
 import string
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -37,9 +38,11 @@ from transformers import (
     DistilBertTokenizer,
     MPNetTokenizer,
     PreTrainedModel,
+    PreTrainedTokenizer,
     PreTrainedTokenizerFast,
     RemBertTokenizer,
     RobertaTokenizer,
+    RoCBertTokenizer,
     XLMRobertaTokenizer,
 )
 
@@ -60,21 +63,24 @@ ALL: tuple[str, ...] = FAMILIES + VARIANTS
 
 FROM_PADDING = {
     *("roberta", "xlm-roberta", "mpnet", "camembert", "data2vec-text", "xlm-roberta-xl"),
-    "roberta-prelayernorm",
+    *("roberta-prelayernorm", "xmod"),
 }
 """Families whose positions start after the row for padding."""
 TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert", "nomic_bert"}
+TWO_SEGMENTS |= {"roc_bert"}
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
 NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
 NO_POSITIONS |= {"jina_embeddings_v3", "gemma3_text"}
 NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
-NO_SEGMENT_TABLE |= {"gemma3_text"}
+NO_SEGMENT_TABLE |= {"gemma3_text", "bert-generation"}
 NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
-NO_POOLER |= {"gemma3_text"}
+NO_POOLER |= {"gemma3_text", "bert-generation"}
 TEXT_HEAD_ALONE = {"gemma3_text"}
 """Families whose only head in transformers, among those read here, is that for labels of texts."""
-MASKED = tuple(family for family in FAMILIES if family not in TEXT_HEAD_ALONE)
+NO_HEAD = {"bert-generation"}
+"""Families that have none of the heads that are read here."""
+MASKED = tuple(family for family in FAMILIES if family not in TEXT_HEAD_ALONE | NO_HEAD)
 """Families with a head for hidden words."""
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
@@ -90,6 +96,7 @@ CASED = {
     "xlm-roberta",
     "camembert",
     "xlm-roberta-xl",
+    "xmod",
     "rembert",
     "deberta-v2",
     "deberta-v2-xlarge",
@@ -99,6 +106,7 @@ BYTES = {"roberta", "data2vec-text", "roberta-prelayernorm", "modernbert", "debe
 """Families whose tokenizer cuts bytes, here."""
 
 N_LAYERS, N_DIMS, N_HEADS, MAX_LENGTH = 3, 32, 4, 64
+N_SHAPES, N_SOUNDS = 50, 20
 
 TEXT = """
 A python slept under the warm lamp while its owner wrote a program in Python. Programming and
@@ -227,6 +235,12 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes |= {"type_vocab_size": 2}
     if family in FROM_PADDING - {"mpnet"}:
         sizes["type_vocab_size"] = 1
+    if family == "xmod":
+        sizes |= {"languages": ["en_XX", "de_DE", "sr-Latn"], "default_language": "de_DE"}
+        sizes |= {"adapter_reduction_factor": 4}
+    if family == "roc_bert":
+        sizes |= {"shape_vocab_size": N_SHAPES, "pronunciation_vocab_size": N_SOUNDS}
+        sizes |= {"shape_embed_dim": N_DIMS // 2, "pronunciation_embed_dim": N_DIMS // 4}
     return sizes
 
 
@@ -294,6 +308,18 @@ def _bert_pieces() -> dict[str, int]:
 
 def _bert() -> PreTrainedTokenizerFast:
     return BertTokenizer(vocab=_bert_pieces(), model_max_length=MAX_LENGTH)
+
+
+def _roc_bert() -> PreTrainedTokenizer:
+    """BERT's; a third of its tokens have no shape of their own, and a fourth no sound."""
+    pieces = _bert_pieces()
+    with TemporaryDirectory() as made:
+        files = [Path(made) / name for name in ("vocab.txt", "shape.json", "sound.json")]
+        files[0].write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
+        for path, n, step in zip(files[1:], (N_SHAPES, N_SOUNDS), (3, 4), strict=True):
+            known = {piece: (7 * row + 2) % n for piece, row in pieces.items() if row % step}
+            path.write_text(json.dumps(known), encoding="utf-8")
+        return RoCBertTokenizer(*map(str, files), model_max_length=MAX_LENGTH)
 
 
 def _distilbert() -> PreTrainedTokenizerFast:
@@ -420,6 +446,9 @@ _TOKENIZERS = {
     "roberta-prelayernorm": _roberta,
     "megatron-bert": _bert,
     "ernie": _bert,
+    "bert-generation": _bert,
+    "roc_bert": _roc_bert,
+    "xmod": _xlm_roberta,
     "rembert": _rembert,
     "deberta-v2": _deberta_v2,
     "deberta": _deberta,

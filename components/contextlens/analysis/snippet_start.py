@@ -7,6 +7,8 @@ import json
 from contextlens.core.schema import ModelCard, Precision
 
 __all__ = [
+    "import_lines",
+    "join_lines",
     "library_arguments",
     "literal",
     "load_lines",
@@ -37,11 +39,55 @@ def _dtype(card: ModelCard, precision: Precision) -> str:
     return card.fast.dtype if precision == "fast" else "float32"
 
 
-def load_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:
-    """Return lines that load a card's tokenizer and model; a local model's path is left open."""
-    start, name, revision = _source(card)
+def load_lines(card: ModelCard, precision: Precision = "exact", name: str = "model") -> list[str]:
+    """Return lines that load a card's tokenizer and model; a local model's path is left open.
+
+    Args:
+        card: the model's card.
+        precision: the precision to compute in.
+        name: the model's name in the script.
+    """
+    start, source, revision = _source(card)
     arguments = f'attn_implementation="eager", {model_arguments(card, precision)}'
-    return [*start, *_load(name, revision, arguments)]
+    model = f"{name} = AutoModel.from_pretrained({source}{revision}, {arguments}).eval()"
+    return [
+        *import_lines(card),
+        *start,
+        f"tokenizer = {card.read_by}.from_pretrained({source}{revision})",
+        # One entry of the list, so that a script without the model leaves all of it out.
+        "\n".join([model, *join_lines(card, name, f"{source}{revision}")]),
+    ]
+
+
+def import_lines(card: ModelCard) -> list[str]:
+    """Return lines that import what only some models need besides the Auto classes."""
+    own = {card.read_by, *(["RoCBertTokenizer"] if card.n_joined else [])} - {"AutoTokenizer"}
+    return [f"from transformers import {', '.join(sorted(own))}", ""] if own else []
+
+
+def join_lines(card: ModelCard, model: str, source: str) -> list[str]:
+    """Return lines that join the tables of a RoCBert as this app does; none for other models.
+
+    Args:
+        card: the model's card.
+        model: the model's name in the script.
+        source: the arguments that its tokenizer is read with.
+    """
+    return _JOIN.format(model=model, source=source).splitlines() if card.n_joined else []
+
+
+_JOIN = """\
+own, tables = RoCBertTokenizer.from_pretrained({source}), {model}.base_model.embeddings
+tokens = own.convert_ids_to_tokens(range(tables.word_embeddings.num_embeddings))
+tokens = [own.unk_token if t in (own.cls_token, own.sep_token) else t for t in tokens]
+shapes = own.convert_tokens_to_shape_ids(tokens)
+sounds = own.convert_tokens_to_pronunciation_ids(tokens)
+shapes[own.pad_token_id] = sounds[own.pad_token_id] = own.pad_token_id
+with torch.no_grad():  # one row for each token, with its shape and its sound
+    parts = tables.shape_embed.weight[shapes], tables.pronunciation_embed.weight[sounds]
+    rows = tables.map_inputs_layer(torch.cat([tables.word_embeddings.weight, *parts], dim=-1))
+tables.word_embeddings, tables.map_inputs_layer = torch.nn.Embedding.from_pretrained(rows), None
+del tables.shape_embed, tables.pronunciation_embed"""
 
 
 def recipe_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:
@@ -66,13 +112,6 @@ def _source(card: ModelCard) -> tuple[list[str], str, str]:
     if card.source == "hub":
         return [], literal(card.repository), f", revision={literal(card.revision)}"
     return [], literal("path/to/" + card.title), ""
-
-
-def _load(name: str, revision: str, arguments: str) -> list[str]:
-    return [
-        f"tokenizer = AutoTokenizer.from_pretrained({name}{revision})",
-        f"model = AutoModel.from_pretrained({name}{revision}, {arguments}).eval()",
-    ]
 
 
 def literal(text: str) -> str:

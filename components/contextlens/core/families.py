@@ -1,4 +1,4 @@
-"""The supported families: what tells them apart, and which configs are accepted.
+"""The supported families: what tells them apart, and the entries of their configs that are read.
 
 A new family is a new entry of `FAMILIES`, and nothing else.
 
@@ -8,8 +8,7 @@ code, `transformers_weights` and `tokenizer_class` other files. It therefore get
 that a family lists, each within its range. Entries that affect neither the network nor any number
 (labels, heads, dtype) are ignored.
 
-A config is read and checked before any weights are fetched, and its sizes are never trusted:
-`encoder.shapes` rejects those that differ from the weights'. Imports no torch.
+`model_config` reads and checks a config by these entries. Imports no torch.
 """
 
 from __future__ import annotations
@@ -18,11 +17,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
-from contextlens.core.errors import CheckpointError, UnsupportedModelError
-from contextlens.core.untrusted import Rule, read_json, shortened, whole_number
+from contextlens.core.untrusted import Rule, whole_number
 
 __all__ = [
     "ACTIVATION",
@@ -31,12 +28,7 @@ __all__ = [
     "Family",
     "Parts",
     "Told",
-    "allowed_config",
-    "family_of",
-    "read_config",
 ]
-
-_LARGEST_CONFIG = 1_000_000  # bytes
 
 
 Told = Literal["bias", "distances", "rotation"]
@@ -55,10 +47,12 @@ class Parts:
             connection.
         feed_forward: gives the feed-forward's output, before the residual connection.
         attention: gives the attention's output in families that normalize it; else `mixing` does.
-        places: what a layer's attention is told of positions, by the names of its arguments; from
-            the model, its layer's number and input, and the positions, (1, n_tokens).
+        places: what a layer is told beside its input, such as positions, by the names of its
+            arguments; from the model, its layer's number and input, and the positions,
+            (1, n_tokens).
         norm: what its LayerNorms are called; RMSNorm does not centre.
-        final_norm: the LayerNorm after the last layer, in families that normalize before a layer.
+        final_norm: the LayerNorm after the last layer, in families that normalize before a layer;
+            those of their models that do not (`pre_norm`) lack it.
         convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
             models).
         adds_one: True if its norms scale by one more than their weights say (Gemma).
@@ -97,6 +91,12 @@ def _distances(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
     }
 
 
+def _language(model: Any, _: int, hidden: Any, __: Any) -> dict[str, Any]:
+    config = model.config
+    number = config.languages.index(config.default_language)
+    return {"lang_ids": hidden.new_full(hidden.shape[:1], number)}
+
+
 _LIKE_BERT = Parts("encoder.layer", "attention.output.dense", "output.dense")
 
 
@@ -108,6 +108,10 @@ class Family:
         model_type: the family's name in a config.json.
         class_name: the name of its class in transformers.
         tokenizers: its tokenizer classes in transformers, without "Tokenizer".
+        fast_tokenizer: the class that reads its tokenizers in place of the first of these, which
+            does not say where in a text its tokens are; "" for none.
+        word_files: the JSON files with the shape and the sound of each token, from which, with the
+            token's own row, the rows of its word table are computed (`loading`).
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
         old_keys: entries of older config.json files that transformers converts into others.
@@ -127,6 +131,8 @@ class Family:
         window_end: the farthest position that a local layer sees, counted from its sliding_window.
         sees_both_sides: the entry of a config.json that must be true for tokens to see those after
             them; "" in families where they always do.
+        has_languages: True if its layers have a part for each of several languages, of which a
+            config.json must name one.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
@@ -139,6 +145,8 @@ class Family:
     model_type: str
     class_name: str
     tokenizers: tuple[str, ...]
+    fast_tokenizer: str = ""
+    word_files: tuple[str, ...] = ()
     keys: Mapping[str, Rule]
     other_keys: Mapping[str, str] = field(default_factory=dict)
     old_keys: Mapping[str, Rule] = field(default_factory=dict)
@@ -156,6 +164,7 @@ class Family:
     scales_words: bool = False
     window_end: int = 0
     sees_both_sides: str = ""
+    has_languages: bool = False
     projection: str | None = None
     layers: str = "num_hidden_layers"
     dims: str = "hidden_size"
@@ -282,6 +291,28 @@ _TERMS = Rule(
         or (isinstance(v, list | str) and {*(v.split("|") if isinstance(v, str) else v)} <= _TERM)
     ),
 )
+_LANGUAGE_NAME = re.compile(r"[\w-]{1,40}", re.ASCII)
+
+
+def _is_language(value: object) -> bool:
+    return isinstance(value, str) and _LANGUAGE_NAME.fullmatch(value) is not None
+
+
+_LANGUAGES = Rule(
+    "a list of 1 to 256 different languages, such as en_XX",
+    lambda v: (
+        isinstance(v, list)
+        and 0 < len(v) <= 256
+        and all(map(_is_language, v))
+        and len({*v}) == len(v)
+    ),
+)
+_JOINED = Rule(
+    "true, because otherwise a token's shape and sound are added after LayerNorm, which is not "
+    "shown here",
+    lambda v: v is True,
+)
+_READ = Rule("true, as in all published models", lambda v: v is True)
 _DEBERTA = _BERT | {
     "type_vocab_size": whole_number(0, 1024),
     "relative_attention": _FLAG,
@@ -427,6 +458,34 @@ FAMILIES: dict[str, Family] = {
             skips_positions=True,
         ),
         Family(
+            model_type="xmod",
+            class_name="XmodModel",
+            tokenizers=("XLMRoberta",),
+            keys=_BERT
+            | _SEGMENTS
+            | _PAD_ROW
+            | {
+                "languages": _LANGUAGES,
+                "default_language": Rule(
+                    "null or a language, such as en_XX", lambda v: v is None or _is_language(v)
+                ),
+                "adapter_reduction_factor": whole_number(1, 65_536),
+                **dict.fromkeys(
+                    (
+                        *("adapter_layer_norm", "adapter_reuse_layer_norm"),
+                        *("ln_before_adapter", "pre_norm"),
+                    ),
+                    _FLAG,
+                ),
+            },
+            has_segments=False,
+            has_pooler=True,
+            publishes_pooler=False,
+            parts=replace(_LIKE_BERT, places=_language, final_norm="encoder.LayerNorm"),
+            skips_positions=True,
+            has_languages=True,
+        ),
+        Family(
             model_type="roberta-prelayernorm",
             class_name="RobertaPreLayerNormModel",
             tokenizers=("Roberta",),
@@ -452,6 +511,34 @@ FAMILIES: dict[str, Family] = {
             class_name="ErnieModel",
             tokenizers=("Bert",),
             keys=_BERT | _SEGMENTS | {"use_task_id": _NO_TASK},
+            has_segments=True,
+            has_pooler=True,
+        ),
+        Family(
+            model_type="bert-generation",
+            class_name="BertGenerationEncoder",
+            tokenizers=("BertGeneration", "Bert"),
+            fast_tokenizer="PreTrainedTokenizerFast",
+            keys=_BERT,
+            has_segments=False,
+            has_pooler=False,
+        ),
+        Family(
+            model_type="roc_bert",
+            class_name="RoCBertModel",
+            tokenizers=("RoCBert", "Bert"),
+            fast_tokenizer="BertTokenizer",
+            word_files=("word_shape.json", "word_pronunciation.json"),
+            keys=_BERT
+            | _SEGMENTS
+            | {
+                **dict.fromkeys(("shape_embed_dim", "pronunciation_embed_dim"), _N_DIMS),
+                **dict.fromkeys(
+                    ("shape_vocab_size", "pronunciation_vocab_size"), whole_number(1, 10_000_000)
+                ),
+                **dict.fromkeys(("enable_shape", "enable_pronunciation"), _READ),
+                "concat_input": _JOINED,
+            },
             has_segments=True,
             has_pooler=True,
         ),
@@ -676,126 +763,3 @@ PROJECTIONS: Mapping[str, str] = {
     if family.projection is not None
 }
 """The linear layer between the embedding layer's LayerNorm and layer 0, by family."""
-
-
-# --- Configs
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's config.json.
-
-    Raises:
-        CheckpointError: the file is missing, too large, or contains JSON that no real model has.
-    """
-    try:
-        return read_json(
-            folder / "config.json", title="The model's config.json", most_bytes=_LARGEST_CONFIG
-        )
-    except FileNotFoundError as exc:
-        raise CheckpointError(
-            "The model has no config.json, so its kind is not known. Choose another model."
-        ) from exc
-
-
-def family_of(config: dict[str, Any]) -> Family:
-    """The family that a config names.
-
-    Raises:
-        UnsupportedModelError: the model is not an encoder of a supported family.
-        CheckpointError: the config has a value that no real model has.
-    """
-    model_type = ascii(str(config.get("model_type", ""))[:60])[1:-1][:60]
-    family = FAMILIES.get(model_type)
-    if family is None:
-        raise UnsupportedModelError(_refusal(model_type, config))
-    if config.get("is_decoder") or config.get("is_encoder_decoder"):
-        raise UnsupportedModelError(
-            f"This {model_type} model is set up as a decoder (each token sees only those before "
-            "it). Contextlens shows encoders; choose one without is_decoder in its config."
-        )
-    positions = config.get("position_embedding_type") or "absolute"
-    if family.has_positions and positions != "absolute":
-        raise UnsupportedModelError(
-            f"This model uses {shortened(positions)} positions, which the installed transformers "
-            "no longer computes, so its numbers would be wrong. Choose one with absolute positions."
-        )
-    if family.sees_both_sides and config.get(family.sees_both_sides) is not True:
-        raise UnsupportedModelError(
-            f"In this {model_type} model each token sees only those before it, because its config "
-            f"does not say that {family.sees_both_sides} is true. Contextlens shows encoders; "
-            "choose one, such as EmbeddingGemma."
-        )
-    allowed_config(config)
-    return family
-
-
-_BESIDE = (
-    "their layers also read the embedding layer, not only the layer before, and the last one is "
-    "projected to a size of its own"
-)
-_REASONS = {
-    "new": "they need the program code of their repository, unless converted to the kind 'gte'",
-    "big_bird": "they attend to blocks of tokens drawn at random",
-    "embedding_gemma2": _BESIDE,
-    "embedding_gemma2_text": _BESIDE,
-    "bert-generation": "their tokenizer does not say where in the text its tokens are",
-    "fnet": "they mix tokens without attention",
-    "roc_bert": "they also read the shape and the sound of each character",
-    "xmod": "their numbers depend on a language that is set apart from the text",
-    "yoso": "they estimate attention by random draws",
-}
-"""The reasons why well-known encoders are not shown."""
-
-
-def _refusal(model_type: str, config: dict[str, Any]) -> str:
-    supported = f"Supported families: {', '.join(FAMILIES)}. Choose a model of one of these."
-    if model_type in _REASONS:
-        return (
-            f"Models of the kind {model_type!r} are not shown: {_REASONS[model_type]}. {supported}"
-        )
-    kinds = str(config.get("architectures"))
-    if config.get("auto_map"):
-        return (
-            f"This model ({model_type or 'no model_type'}) brings its own program code, which "
-            f"Contextlens does not run. {supported}"
-        )
-    if config.get("is_encoder_decoder"):
-        return f"This is an encoder-decoder model ({model_type}), not an encoder. {supported}"
-    if "CausalLM" in kinds or "LMHead" in kinds:
-        return f"This is a decoder ({model_type}), not an encoder. {supported}"
-    return f"Models of the kind {model_type or 'unknown'!r} are not supported. {supported}"
-
-
-def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
-    """The part of a config.json that a model is built from.
-
-    Args:
-        config: the config of a supported family, as its `model_type` says.
-
-    Raises:
-        CheckpointError: a value is of the wrong type or out of range.
-    """
-    family = FAMILIES[str(config["model_type"])]
-    renamed = {name: config[other] for other, name in family.other_keys.items() if other in config}
-    entries = config | renamed
-    rules = {**family.keys, **family.old_keys}
-    allowed = {name: entries[name] for name in rules if name in entries}
-    for name, value in allowed.items():
-        rule = rules[name]
-        if not rule.allows(value):
-            raise CheckpointError(
-                f"The model's config.json says {name} is {shortened(value)}; it must be "
-                f"{rule.says}. Choose another model."
-            )
-    if config.get("add_cross_attention"):
-        raise CheckpointError(
-            "The model's config.json asks for attention to a second network (add_cross_attention), "
-            "which an encoder alone does not have. Choose another model."
-        )
-    n_dims, n_heads = allowed.get(family.dims), allowed.get(family.heads)
-    if n_dims is not None and n_heads is not None and n_dims % n_heads:
-        raise CheckpointError(
-            f"The model's config.json says {n_heads} heads share {n_dims} dimensions, which does "
-            "not come out even. Choose another model."
-        )
-    return allowed

@@ -551,7 +551,7 @@ class ModelCard:
     source: Source
     location: str  # the source of its files, in words
     revision: str  # hub commit, package version, or "" for a folder
-    checksum: str  # SHA-256 of the weight file(s), hex
+    checksum: str  # SHA-256 of the weight file(s), and of what else its numbers come from, hex
     n_layers: int
     n_dims: int
     n_heads: int
@@ -576,6 +576,9 @@ class ModelCard:
     positions: Literal["bias", "distances", "rotation"] | None = (
         None  # how attention is told of them
     )
+    language: str = ""  # of the part that acts, where its layers have one for each language
+    n_joined: int = 0  # parameters in its files that are joined into its word table (RoCBert)
+    read_by: str = "AutoTokenizer"  # the class in transformers that reads its tokenizer as here
 
     @property
     def repository(self) -> str:
@@ -605,6 +608,7 @@ class TokenizerCard:
     cased: bool
     has_segments: bool
     versions: Mapping[str, str]  # of the libraries that tokenize, for passports
+    read_by: str = "AutoTokenizer"
 
 
 @dataclass(frozen=True, eq=False)

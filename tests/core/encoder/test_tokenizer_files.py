@@ -16,7 +16,7 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.encoder import tokenizer_trial
 from contextlens.core.encoder.vocabulary import panics_told, readable_folder
 from contextlens.core.errors import CheckpointError
-from contextlens.core.families import read_config
+from contextlens.core.model_config import read_config
 from tests.core.spoiled import change_json, files_of
 from tests.support.tiny_models import build
 
@@ -144,6 +144,19 @@ def test_vocabularies_in_files_of_their_own_are_bounded(
     (folder / TOKENIZER).unlink()
     (folder / name).write_bytes(content)
     with pytest.raises(CheckpointError, match=words):
+        load()
+
+
+def test_a_tokenizer_without_places_in_the_text_is_read_by_a_class_that_has_them(
+    tmp_path: Path, load: Callable[[], Any]
+) -> None:
+    """transformers reads SentencePiece alone for this class, or none: in the text, no token is."""
+    folder = build("bert-generation", tmp_path / "model")
+    assert load().read_by == "AutoTokenizer"  # BERT's tokenizer, as its files say
+    change_json(folder / SETTINGS, tokenizer_class="BertGenerationTokenizer")
+    assert load().read_by == "PreTrainedTokenizerFast"
+    (folder / TOKENIZER).rename(folder / "spiece.model")
+    with pytest.raises(CheckpointError, match=r"docs/models.md has the lines that write a"):
         load()
 
 

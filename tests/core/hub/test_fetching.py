@@ -265,6 +265,21 @@ def test_what_cannot_be_used_is_refused_before_any_file_is_fetched(
                 get(server, part="tokenizer")
 
 
+def test_a_rocbert_comes_with_the_shapes_and_sounds_of_its_tokens_or_not_at_all(
+    tmp_path: Path,
+) -> None:
+    repository = build("roc_bert", tmp_path / "repository")
+    words = {"word_shape.json", "word_pronunciation.json"}
+    with hub_server({ID: repository}) as server:
+        assert names(get(server).folder) == names(repository) >= words
+    shutil.rmtree(tmp_path / "cache")
+    (repository / "word_shape.json").unlink()
+    with hub_server({ID: repository}) as server:
+        with pytest.raises(CheckpointError, match=r"lacks word_shape\.json, from which"):
+            get(server)
+        assert WEIGHTS not in asked(server)
+
+
 def test_of_pickled_weights_a_converted_pull_request_is_offered_and_never_taken(
     repository: Path, tiny: Path, tmp_path: Path
 ) -> None:

@@ -6,13 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import transformers
-
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.schema import Architecture
 from contextlens.features.anatomy.compute import AnatomyView, anatomy_view
 from contextlens.features.anatomy.controls import PAGE
 from contextlens.ui.state.view import DEFAULT, ViewState
+from tests.support.oracle import read_plain
 from tests.support.tiny_models import ALL
 
 BASE, LARGE = "google-bert/bert-base-uncased", "google-bert/bert-large-uncased"
@@ -45,7 +44,7 @@ def made(service: EncoderService, model: str) -> Architecture:
 def direct(model: str, tiny_root: Path, bundled_folder: Path) -> Any:
     """The model as transformers alone reads it."""
     folder = bundled_folder if model == BUNDLED_ID else tiny_root / model.split(":")[1]
-    network = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    _, network = read_plain(folder, attn_implementation="eager")
     if model == "folder:bert-without-pooler":
         network.pooler = None
     return network

@@ -89,7 +89,8 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     size = size_of(parameters)
     millions = chance.choice((None, max(size, 1) / 1e6 * chance.choice((0.5, 0.995, 1.2))))
     stored = chance.choice((("float32",), ("bfloat16",), ("float16", "float32")))
-    card = replace(service.load(BUNDLED_ID), stored_as=stored)
+    n_joined = chance.choice((0, 1234))
+    card = replace(service.load(BUNDLED_ID), stored_as=stored, n_joined=n_joined)
     claims, sure = reading.anatomy_reading(tree, totals(made.parameters), made, millions, card)
     count, where, *quotes = claims
     numbers = {"model": escape(made.title), "n": len(parameters), "n_values": size}
@@ -105,6 +106,7 @@ def check_model(chance: Chance, service: EncoderService) -> Iterator[Claim]:
     assert [each.key for each in quotes] == ([f"anatomy.quoted.{verdict}"] if millions else [])
     numbers = {each.key.removeprefix("anatomy."): each.numbers for each in sure}
     assert numbers["matrices"]["n_values"] == size_of([p for p in parameters if len(p.shape) == 2])
+    assert numbers.get("joined", {}).get("n", 0) == n_joined
     n_tied = sum(p.tied_to is not None for p in parameters)
     assert numbers.get("tied", {}).get("n", 0) == n_tied
     dropout = {"share": made.dropout, "attention": made.attention_dropout}

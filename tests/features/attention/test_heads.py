@@ -12,7 +12,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
-from transformers import AutoModel, AutoTokenizer
 
 from contextlens.core import BUNDLED_ID, EncoderService, Encoding
 from contextlens.features.attention.heads import (
@@ -24,6 +23,7 @@ from contextlens.features.attention.heads import (
     separators,
 )
 from tests.features.attention.examples import PADDING, SECOND_TEXT, TEXT, encoded
+from tests.support.oracle import read_plain
 from tests.support.tiny_models import FAMILIES
 
 by_case = pytest.mark.parametrize(
@@ -34,8 +34,8 @@ by_case = pytest.mark.parametrize(
 @cache
 def direct(folder: Path, text: str, pair: str | None, pad_to: int | None) -> np.ndarray:
     """(n_layers, n_heads, n, n) from transformers alone."""
-    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    batch = AutoTokenizer.from_pretrained(folder)(
+    tokenizer, model = read_plain(folder, attn_implementation="eager")
+    batch = tokenizer(
         *[t for t in (text, pair) if t is not None],
         return_tensors="pt",
         # ALBERT's tokenizer knows its segments but hands them out only when asked.

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModelForMaskedLM
 
 from contextlens.core import EncoderService
 from contextlens.features.blank.controls import CANDIDATES, CUT, PIECES, READ, WORD
 from contextlens.features.blank.predictions import Predictions, predictions, share_text
 from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
+from tests.support.oracle import read_plain
 from tests.support.snippets import run_alone
 from tests.support.tiny_models import MASKED
 
@@ -38,8 +39,7 @@ def found(view: ViewState, service: EncoderService) -> Predictions:
 def test_probabilities_are_those_of_transformers(
     family: str, masked_service: EncoderService, masked_root: Path
 ) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(masked_root / family)
-    model = AutoModelForMaskedLM.from_pretrained(masked_root / family).eval()
+    tokenizer, model = read_plain(masked_root / family, AutoModelForMaskedLM)
     shown = found(view_of(family), masked_service)
     for sentence, answer in zip(DEFAULT.sentences, shown.answers(), strict=True):
         masked = sentence.text.replace("python", tokenizer.mask_token)

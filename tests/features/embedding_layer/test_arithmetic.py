@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
 
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.schema import EmbeddingParts
@@ -23,6 +22,7 @@ from contextlens.features.embedding_layer.arithmetic import (
     shares,
     summands,
 )
+from tests.support.oracle import read_plain
 from tests.support.tiny_models import ALL, NORMS
 
 TEXT = "The python's owner walked by the river"
@@ -39,8 +39,7 @@ def contributed(
 def plain(model: str, tiny_root: Path, bundled_folder: Path) -> tuple[Any, Any]:
     """Tokenizer and model as plain transformers loads them."""
     folder = bundled_folder if model == BUNDLED_ID else tiny_root / model.split(":")[1]
-    network = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    return AutoTokenizer.from_pretrained(folder), network
+    return read_plain(folder, attn_implementation="eager")
 
 
 @pytest.mark.parametrize("pair", [None, "a green bank"])

@@ -175,6 +175,7 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     how = {key.removeprefix("attention.") for key in told if key.startswith("attention.")}
     assert how == {*filter(None, [IN_ATTENTION.get(family_of(family))])}
     assert ("projected" in told) == (family in PROJECTED)
+    assert ("joined" in told) == (family == "roc_bert")
 
 
 def test_what_is_downloaded_adds_up(service: EncoderService) -> None:

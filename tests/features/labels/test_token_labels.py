@@ -35,7 +35,7 @@ FAMILIES = ["bert", "roberta", "xlm-roberta", "albert", "mpnet"]
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("labels")
-    for family in FAMILIES:
+    for family in [*FAMILIES, "roc_bert"]:
         build(family, folder / family, head="TokenClassification", id2label=NAMES)
     return folder
 
@@ -72,9 +72,12 @@ def test_parts_are_those_of_transformers_pipeline(
 
 
 @pytest.mark.filterwarnings("ignore:Tokenizer does not support real words")
-def test_the_script_gives_the_tokens_and_the_parts(root: Path, service: EncoderService) -> None:
-    result = labelled(service, "bert", TEXTS[0])
-    found = run(result.snippet().replace('"path/to/bert"', repr(str(root / "bert"))))
+@pytest.mark.parametrize("family", ["bert", "roc_bert"])
+def test_the_script_gives_the_tokens_and_the_parts(
+    family: str, root: Path, service: EncoderService
+) -> None:
+    result = labelled(service, family, TEXTS[0])
+    found = run(result.snippet().replace(f'"path/to/{family}"', repr(str(root / family))))
     rows = result.rows()
     assert [row["label"] for row in rows] == [token["entity"] for token in found["tokens"]]
     np.testing.assert_allclose(

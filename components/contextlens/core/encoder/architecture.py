@@ -10,7 +10,8 @@ import transformers
 from contextlens.core.encoder.layerwise import distance_terms
 from contextlens.core.encoder.loading import LoadedModel
 from contextlens.core.encoder.parameters import list_parameters
-from contextlens.core.families import FAMILIES, allowed_config, family_of
+from contextlens.core.families import FAMILIES
+from contextlens.core.model_config import allowed_config, family_of
 from contextlens.core.schema import Architecture, Parameter
 
 __all__ = ["architecture_of", "build_architecture"]

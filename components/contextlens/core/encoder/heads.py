@@ -80,16 +80,22 @@ class Head:
     """
 
     def __init__(self, model: Any) -> None:
-        encoder = model.base_model
-        shared = {id(value) for value in encoder.parameters()}
-        own = [value for value in model.parameters() if id(value) not in shared]
-        self.n_bytes: int = sum(value.numel() * value.element_size() for value in own)
-        """Bytes of its weights, without those that it shares with the encoder's word table."""
-        names = model.named_parameters()
+        self._encoder = (model.base_model,)  # not as a part of the head
+        shared, names = self._shared(), model.named_parameters()
         self.modules = frozenset(n.split(".")[0] for n, v in names if id(v) not in shared)
         """The names of its own modules in a checkpoint."""
-        setattr(model, model.base_model_prefix, _Given(encoder))
+        setattr(model, model.base_model_prefix, _Given(model.base_model))
         self._model = model.eval().requires_grad_(requires_grad=False)
+
+    def _shared(self) -> set[int]:
+        return {id(value) for value in self._encoder[0].parameters()}
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its weights, without those that it shares with the encoder's word table."""
+        shared = self._shared()
+        own = [value for value in self._model.parameters() if id(value) not in shared]
+        return sum(value.numel() * value.element_size() for value in own)
 
     def logits(self, states: torch.Tensor) -> Iterator[torch.Tensor]:
         """Each batch's logits, (n_batch, [n_tokens,] n_classes) float32, in the order given.

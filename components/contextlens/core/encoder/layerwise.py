@@ -123,6 +123,7 @@ class Layerwise:
             local_layers(model.config),
             window_of(model.config, family),
         )
+        self._final_norm = dict(model.named_modules()).get(family.parts.final_norm)
         name = family.parts.convolution
         self._convolution = None if name is None else attrgetter(name)(model)
         for layer in self._layers:
@@ -203,8 +204,8 @@ class Layerwise:
         if layer == 1 and self._convolution is not None:
             everywhere = torch.ones(hidden.shape[:2], dtype=torch.long, device=hidden.device)
             states = self._convolution(hidden, states, everywhere)
-        if layer == self.n_layers and self._family.parts.final_norm is not None:
-            states = self._model.get_submodule(self._family.parts.final_norm)(states)
+        if layer == self.n_layers and self._final_norm is not None:
+            states = self._final_norm(states)
         return states
 
     def pooled(self, hidden: torch.Tensor) -> torch.Tensor:

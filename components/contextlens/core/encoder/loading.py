@@ -19,8 +19,9 @@ from contextlens.core.encoder.shapes import WRAPPER, check_shapes
 from contextlens.core.encoder.views import ModelVariants
 from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from contextlens.core.errors import CheckpointError, ModelError
-from contextlens.core.families import Family, Told, allowed_config, family_of, read_config
+from contextlens.core.families import Family, Told
 from contextlens.core.files import checksum_of
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.recipe import SentenceRecipe, read_recipe
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import (
@@ -31,6 +32,7 @@ from contextlens.core.schema import (
     Provenance,
     TokenizerCard,
 )
+from contextlens.core.untrusted import read_json, shortened, whole_number
 
 __all__ = ["LoadedModel", "load_model"]
 
@@ -85,7 +87,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     family = family_of(given)
     config = allowed_config(given)
     weights = _weight_files(files)
-    checksum = checksum_of(weights)
+    language = config["default_language"] if family.has_languages else ""
+    checksum = checksum_of([*weights, *_word_files(files, family)], language)
     if files.expected_sha256 not in {None, checksum}:
         raise CheckpointError(
             f"The weights of {files.title} are not the ones Contextlens was built with "
@@ -99,6 +102,8 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
     heads, states = read_heads(model, family, given, weights)
     provenance = replace(_provenance(model, family, missing), **states)
     reader = load_tokenizer(files)
+    # After the heads: one that is tied to the word table reads it as the checkpoint has it.
+    n_joined = _join(model, family, files, reader.tokenizer) if family.word_files else 0
     card = _card(files, reader.card, model, checksum, provenance, fast)
     read = frozenset(name for head in heads.values() for name in head.modules)
     card = replace(
@@ -111,6 +116,9 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         local_layers=local_layers(model.config),
         window=window_of(model.config, family),
         positions=_told(model.config, family),
+        language=language,
+        n_joined=n_joined,
+        read_by=reader.card.read_by,
     )
     for part in (model, *heads.values()):
         _move(part, files.title, device)
@@ -226,6 +234,64 @@ def _check_finite(model: Any, title: str) -> None:
 
 def _first_line(exc: Exception) -> str:
     return (str(exc).strip().splitlines() or [type(exc).__name__])[0][:200]
+
+
+# --- Word tables that are computed from the shape and the sound of tokens (RoCBert)
+
+_MAX_WORD_FILE = 5_000_000  # bytes; the published ones have a tenth
+_UNKNOWN = "[UNK]"
+
+
+def _word_files(files: ModelFiles, family: Family) -> list[Path]:
+    paths = [files.folder / name for name in family.word_files]
+    for path in paths:
+        if not path.is_file():
+            raise CheckpointError(
+                f"{files.title} lacks {path.name}, from which the vectors of its tokens are "
+                f"computed. {files.repair}"
+            )
+    return paths
+
+
+@torch.no_grad()
+def _join(model: Any, family: Family, files: ModelFiles, tokenizer: Any) -> int:
+    """Make one row of a token, its shape and its sound; return the number of parameters joined.
+
+    A token always has the same shape and sound, and a linear layer joins the three vectors, so a
+    word table with what it gives for each token leaves a BERT that computes the same.
+    """
+    tables, padding = model.embeddings, tokenizer.pad_token_id
+    n_before = sum(value.numel() for value in tables.parameters())
+    ids = range(tables.word_embeddings.num_embeddings)
+    tokens = tokenizer.convert_ids_to_tokens(list(ids))
+    added = {tokenizer.cls_token, tokenizer.sep_token}  # RoCBertTokenizer takes them for unknown
+    columns = [tables.word_embeddings.weight]
+    for name, table in zip(
+        family.word_files, (tables.shape_embed, tables.pronunciation_embed), strict=True
+    ):
+        known = read_json(
+            files.folder / name,
+            title=f"The {name} of {files.title}",
+            most_bytes=_MAX_WORD_FILE,
+        )
+        unknown = known.get(_UNKNOWN)
+        rows = [
+            i if i == padding else unknown if token in added else known.get(token, unknown)
+            for i, token in enumerate(tokens)
+        ]
+        rule = whole_number(0, table.num_embeddings - 1)
+        for token, row in zip(tokens, rows, strict=True):
+            if not rule.allows(row):
+                raise CheckpointError(
+                    f"The {name} of {files.title} says {shortened(token)} is {shortened(row)}; it "
+                    f"must be {rule.says}. Choose another model."
+                )
+        columns.append(table.weight[rows])
+    joined = tables.map_inputs_layer(torch.cat(columns, dim=-1))
+    tables.word_embeddings = torch.nn.Embedding.from_pretrained(joined)
+    tables.map_inputs_layer = None
+    del tables.shape_embed, tables.pronunciation_embed
+    return n_before - sum(value.numel() for value in tables.parameters())
 
 
 def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:

@@ -280,6 +280,8 @@ def passport_of(loaded: LoadedModel, request: Request, device: Device | None = N
     """The settings that reproduce a run's numbers; `device` defaults to the model's."""
     settings: dict[str, Any] = {"attention": _attention(loaded, request), "mask": request.mask}
     settings["device"] = (device or loaded.device).name
+    if loaded.card.language:
+        settings["language"] = loaded.card.language
     if loaded.card.was_converted:
         settings["weights stored as"] = ", ".join(loaded.card.stored_as)
     if request.pad_to is not None:

@@ -27,8 +27,9 @@ from contextlens.core.encoder.tokenizer_trial import (
     try_tokenizer,
 )
 from contextlens.core.errors import CheckpointError, RequestError
-from contextlens.core.families import FAMILIES, Family, allowed_config, family_of, read_config
+from contextlens.core.families import FAMILIES, Family
 from contextlens.core.files import checksum_of
+from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import CutRules, IntArray, TokenizerCard, Vocabulary
 from contextlens.core.untrusted import Rule, read_bytes, read_json, shortened
@@ -160,7 +161,7 @@ def readable_folder(files: ModelFiles, config: dict[str, Any]) -> Iterator[Path]
             if (files.folder / _WHOLE).is_file():
                 _lay_out_tokenizer(files, folder)
             else:
-                _lay_out_vocabulary(files, folder)
+                _lay_out_vocabulary(files, FAMILIES[config["model_type"]], folder)
             _lay_out_settings(files, config, folder)
         except RefusedError as exc:
             raise CheckpointError(
@@ -180,7 +181,7 @@ def _lay_out_tokenizer(files: ModelFiles, folder: Path) -> None:
     try_tokenizer(folder / _WHOLE)
 
 
-def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
+def _lay_out_vocabulary(files: ModelFiles, family: Family, folder: Path) -> None:
     """Lay out the files that predate tokenizer.json: pieces by line, pieces with IDs, merges."""
     for name in ("vocab.txt", "vocab.json", "merges.txt"):
         with suppress(FileNotFoundError):
@@ -201,10 +202,13 @@ def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
                 )
             (folder / name).write_bytes(data)
     if not (folder / "vocab.txt").is_file() and not (folder / "vocab.json").is_file():
-        raise RefusedError(
-            f"it has neither a {_WHOLE} nor a vocab.txt or vocab.json. Where it can be loaded, "
+        way = (
+            f"docs/models.md has the lines that write a {_WHOLE} from its spiece.model"
+            if family.fast_tokenizer == "PreTrainedTokenizerFast"
+            else "Where it can be loaded, "
             f"AutoTokenizer.from_pretrained(...).save_pretrained(...) writes a {_WHOLE}"
         )
+        raise RefusedError(f"it has neither a {_WHOLE} nor a vocab.txt or vocab.json. {way}")
     if not any((folder / name).is_file() for name in ("vocab.txt", "merges.txt")):
         raise RefusedError(
             "it has a vocab.json, and the file merges.txt that belongs to it is missing"
@@ -212,10 +216,12 @@ def _lay_out_vocabulary(files: ModelFiles, folder: Path) -> None:
 
 
 def _lay_out_settings(files: ModelFiles, config: dict[str, Any], folder: Path) -> None:
-    family = {"tokenizer_class": config.get("tokenizer_class")}
+    settings = _settings(_given_settings(files, config))
+    if (other := _other_class(files, config)) is not None:
+        settings["tokenizer_class"] = other
     parts = {
         "config.json": {"model_type": config["model_type"], **allowed_config(config)},
-        "tokenizer_config.json": _settings(family | _object(files, "tokenizer_config.json")),
+        "tokenizer_config.json": settings,
         "special_tokens_map.json": _special_tokens(_object(files, "special_tokens_map.json")),
         "added_tokens.json": {
             _checked("an added token", text, _TEXT): _checked("an ID", token_id, _ID)
@@ -227,6 +233,24 @@ def _lay_out_settings(files: ModelFiles, config: dict[str, Any], folder: Path) -
     for name, part in parts.items():
         if part:
             (folder / name).write_text(json.dumps(part), encoding="utf-8")
+
+
+def _given_settings(files: ModelFiles, config: dict[str, Any]) -> dict[str, Any]:
+    """A tokenizer_config.json as it is, with the class that config.json names if it names none."""
+    return {
+        "tokenizer_class": config.get("tokenizer_class"),
+        **_object(files, "tokenizer_config.json"),
+    }
+
+
+def _other_class(files: ModelFiles, config: dict[str, Any]) -> str | None:
+    """The class to read a tokenizer with, if it is not the one that its files name."""
+    family = FAMILIES[config["model_type"]]
+    if not family.fast_tokenizer:
+        return None
+    given = _given_settings(files, config)["tokenizer_class"]
+    is_own = given is None or str(given).removesuffix("Fast") == f"{family.tokenizers[0]}Tokenizer"
+    return family.fast_tokenizer if is_own else None
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
@@ -360,6 +384,7 @@ def load_tokenizer(files: ModelFiles) -> LoadedTokenizer:
         cased=bool(tokenizer.tokenize("Apple US") != tokenizer.tokenize("apple us")),
         has_segments=family.reads_segments(config),
         versions=library_versions(),
+        read_by=_other_class(files, config) or "AutoTokenizer",
     )
     return LoadedTokenizer(card, tokenizer)
 

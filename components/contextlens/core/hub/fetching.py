@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contextlens.core.errors import CheckpointError, FetchError, ModelError
-from contextlens.core.families import family_of, read_config
 from contextlens.core.hub.local import (
     COMMIT,
     CONFIG,
@@ -37,6 +36,7 @@ from contextlens.core.hub.local import (
     shards,
     split_id,
 )
+from contextlens.core.model_config import family_of, read_config
 from contextlens.core.schema import Progress
 from contextlens.core.untrusted import shortened
 
@@ -163,7 +163,12 @@ def _download(
                 split_id(model_id)[0], revision=commit, allow_patterns=names, **source
             )
             _check_files(folder, {name: files[name] for name in names}, model_id)
-            family_of(read_config(folder))
+            family = family_of(read_config(folder))
+            if part == "model" and (lacking := [n for n in family.word_files if n not in files]):
+                raise CheckpointError(
+                    f"{model_id} lacks {lacking[0]}, from which the vectors of its tokens are "
+                    "computed. Choose another model."
+                )
         counter.finish()
     return Fetched(folder, commit)
 

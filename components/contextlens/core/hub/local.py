@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from contextlens.core.errors import UnknownModelError
+from contextlens.core.families import FAMILIES
 from contextlens.core.recipe import is_recipe_file
 from contextlens.core.untrusted import shortened
 
@@ -51,7 +52,9 @@ _SENTENCEPIECE = re.compile(r"\w[\w.-]*\.model", re.ASCII)
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 _TOKENIZER = "tokenizer.json"
 DESCRIPTIONS = frozenset({"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
-_VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"})
+_VOCABULARIES = frozenset({"vocab.txt", "vocab.json", "merges.txt"}).union(
+    *(family.word_files for family in FAMILIES.values())
+)
 _PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
 _REMEMBERED_SECONDS = 5.0  # for which `CachedFiles` remembers an answer

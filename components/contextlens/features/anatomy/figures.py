@@ -42,7 +42,7 @@ _COLORS = {
     **dict.fromkeys(("attention", "query", "key", "value", "qkv", "output"), _ORANGE),
     **dict.fromkeys(("feed-forward", "widening", "narrowing"), _GREEN),
     "pooler": _PURPLE,
-    **dict.fromkeys(("relative", "convolution"), _VERMILION),
+    **dict.fromkeys(("relative", "convolution", "adapter"), _VERMILION),
     **dict.fromkeys(("layer", "shared", "model"), NEUTRAL),
 }
 _DEPTHS = {"treemap": 3, "icicle": 4}

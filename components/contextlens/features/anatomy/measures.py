@@ -23,7 +23,7 @@ from contextlens.core.schema import Architecture, FloatArray, Parameter
 PartKind = Literal[
     "model", "embeddings", "word", "position", "segment", "layernorm", "projection",
     "layer", "shared", "attention", "query", "key", "value", "qkv", "output", "relative",
-    "feed-forward", "widening", "narrowing", "convolution", "pooler", "other",
+    "feed-forward", "widening", "narrowing", "adapter", "convolution", "pooler", "other",
 ]  # fmt: skip
 
 
@@ -234,6 +234,7 @@ def _outside_layers(family: Family) -> Iterator[tuple[str, tuple[Step, ...]]]:
 
 _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
+_ADAPTERS = Step("adapters", "Language adapters", "adapter")
 _INSIDE_LAYERS = (
     (
         r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|self_attn\.q_proj)\.",
@@ -276,6 +277,8 @@ _INSIDE_LAYERS = (
         _FORWARD,
         Step("narrowing", "Narrowing", "narrowing"),
     ),
+    (r"output\.adapter_modules\.", _ADAPTERS, Step("networks", "One for each", "adapter")),
+    (r"output\.adapter_layer_norm\.", _ADAPTERS, _NORM),
     (r"(input_layernorm|post_attention_layernorm|self_attn\.[qk]_norm)\.", _ATTENTION, _NORM),
     (r"(post_mlp|(pre|post)_feedforward)_layernorm\.", _FORWARD, _NORM),
     (
@@ -341,6 +344,7 @@ _QUERY = re.compile(
     r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query|self\.in_proj)|attn\.Wqkv|"
     r"self_attn\.q_proj)\.weight$"
 )
+_ADAPTER = re.compile(r"\.adapter_modules\.([\w-]+)\.")
 _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _PER_TOKEN = re.compile(
     r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.(?!attention\.self\.pos_)"
@@ -380,6 +384,9 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     n_uses = _n_uses(architecture)
     matrices = [p for p in architecture.parameters if len(p.shape) == 2]
     in_layers = sum(n_values(p) for p in matrices if _PER_TOKEN.match(p.name)) * n_uses
+    adapters = [(m[1], n_values(p)) for p in matrices if (m := _ADAPTER.search(p.name))]
+    n_languages = len({language for language, _ in adapters}) or 1  # of which one acts
+    in_layers -= sum(n for _, n in adapters) * (n_languages - 1) // n_languages
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
     in_convolution = sum(n_values(p) for p in architecture.parameters if len(p.shape) == 3)
     query_width = architecture.n_heads * architecture.n_head_dims

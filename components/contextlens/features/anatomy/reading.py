@@ -88,10 +88,13 @@ def anatomy_reading(
 
 
 def _stored_claims(card: ModelCard | None) -> list[Claim]:
-    """The data type of the weights' files, if it is another one than that in memory."""
-    if card is None or not card.was_converted:
+    """The weights' files, as far as they differ from what is in memory."""
+    if card is None:
         return []
-    return [claim("anatomy.stored", dtypes=", ".join(card.stored_as))]
+    claims = [claim("anatomy.joined", n=card.n_joined)] if card.n_joined else []
+    if card.was_converted:
+        claims.append(claim("anatomy.stored", dtypes=", ".join(card.stored_as)))
+    return claims
 
 
 def part_claims(part: Node, tree: Node) -> list[Claim]:

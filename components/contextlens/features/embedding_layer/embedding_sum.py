@@ -228,6 +228,8 @@ class EmbeddingSum(Panel):
             claims.append(claim("embedding_layer.kind.no_norm"))
         if parts.projected:
             claims.append(claim("embedding_layer.kind.projected"))
+        if self.card.n_joined:
+            claims.append(claim("embedding_layer.kind.joined"))
         return claims
 
     def told(self) -> list[Claim]:

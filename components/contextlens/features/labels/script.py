@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlens.analysis.snippet_start import literal, model_arguments
+from contextlens.analysis.snippet_start import import_lines, join_lines, literal, model_arguments
 from contextlens.core.schema import ModelCard
 
 
@@ -16,12 +16,18 @@ def pipeline_lines(card: ModelCard, task: str) -> str:
     is_hub = card.source == "hub"
     source = literal(card.repository if is_hub else f"path/to/{card.title}")
     revision = f"revision={literal(card.revision)}, " if is_hub else ""
-    return f"""import torch
-from transformers import AutoTokenizer, pipeline
-
-source = {source}
-tokenizer = AutoTokenizer.from_pretrained(source, {revision}model_max_length={card.max_length})
-label = pipeline(
-    "{task}", model=source, {revision}tokenizer=tokenizer, {model_arguments(card)}
-)
-"""
+    lines = [
+        "import torch",
+        "from transformers import AutoTokenizer, pipeline",
+        "",
+        *import_lines(card),
+        f"source = {source}",
+        f"tokenizer = {card.read_by}.from_pretrained(",
+        f"    source, {revision}model_max_length={card.max_length}",
+        ")",
+        "label = pipeline(",
+        f'    "{task}", model=source, {revision}tokenizer=tokenizer, {model_arguments(card)}',
+        ")",
+        *join_lines(card, "label.model", f"source, {revision}".removesuffix(", ")),
+    ]
+    return "\n".join(lines) + "\n"

@@ -800,7 +800,7 @@ def search_snippet(
             "from transformers import AutoModel, AutoTokenizer",
             "",
             *load_lines(card),
-            *([load_lines(card, precision)[-1].replace("model =", "reader =")] * is_fast),
+            *([load_lines(card, precision, "reader")[-1]] * is_fast),
             "",
             *given,
             "",

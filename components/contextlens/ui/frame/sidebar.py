@@ -210,6 +210,7 @@ def _card_details(card: ModelCard) -> None:
         say("frame.card.revision", revision=escape(card.revision or "none")),
         say("frame.card.checksum", checksum=escape(card.checksum)),
         say("frame.card.parameters", n=card.n_parameters),
+        *([say("frame.card.joined", n=card.n_joined)] if card.n_joined else []),
         say("frame.card.memory", megabytes=card.memory_bytes / 1e6),
         say(
             f"frame.card.{'converted' if card.was_converted else 'computed'}",
@@ -218,6 +219,7 @@ def _card_details(card: ModelCard) -> None:
         say("frame.card.device", device=escape(card.device)),
         say(f"frame.card.{'cased' if card.cased else 'uncased'}", n_pieces=card.vocabulary_size),
         say("frame.card.longest", n_tokens=card.max_length),
+        *([say("frame.card.language", language=escape(card.language))] if card.language else []),
         escape(recipe_of(card)),
     ]
     st.markdown(f"**{escape(card.title)}**")
