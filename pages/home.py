@@ -24,9 +24,9 @@ else:
     left, right = st.columns([5, 2], gap="medium")
     story, cards = left.container(gap="xsmall", key="story"), right.container()
 
-# First the parts that need no model: they are on screen while it loads.
+# First the parts that need no model: they are on screen until it has its first answer.
 waiting_cards = None if cards is None else cards.empty()
-if waiting_cards is not None and not runtime.is_loaded(view.model):
+if waiting_cards is not None and page.are_cards_awaited(view):
     with waiting_cards.container():
         page.cards(view, None)
 

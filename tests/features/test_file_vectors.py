@@ -147,7 +147,7 @@ def test_vectors_can_be_refused() -> None:
     own = field(app.file_uploader, "map_upload")
     app = settled(own.set_value(("texts.parquet", content(), "application/octet-stream")).run())
     said = plainly_said(app)
-    assert "Vectors: “first” of texts.parquet has 16 numbers for each row (float32, of diff" in said
+    assert "Vectors: “first” of texts.parquet has 16 numbers for each row (float32, not all" in said
     assert "in row 3." in said  # the first two of the second column have none
     refuse = next(b for b in app.button if (b.key or "").startswith("files_no_vectors"))
     app = settled(refuse.click().run())
@@ -164,7 +164,7 @@ def test_search_finds_the_nearest_rows_of_a_file() -> None:
     hits = app.dataframe[0].value
     assert hits["row"].tolist()[:5] == (nearest + 1).tolist()
     np.testing.assert_allclose(hits["cosine"][:5], wanted[nearest], atol=1e-5)
-    assert f"a typical text here: {np.median(np.delete(wanted, 0)):.2f}" in plainly_said(app)
+    assert f"a typical text here has {np.median(np.delete(wanted, 0)):.2f}" in plainly_said(app)
     app = settled(press(app, f"search_like_vectors_{nearest[0] + 1}"))
     assert f"The text nearest to row {nearest[0] + 1} has a similarity of" in plainly_said(app)
     app = with_second(app, "search")
@@ -293,7 +293,8 @@ def test_two_vectors_of_a_file_stand_side_by_side(
     both = compared(ROWS[2:], np.array(OTHER[2:], np.float32), TEXTS[2:], rows)
     assert both is not None
     said = plainly_said(app)
-    assert f"**{round(100 * both.mean)}%** are the same by both" in said
+    assert f"**{round(100 * both.mean)}%** are the same by both maps' vectors" in said
+    assert said.count("Left: ") == said.count("Right: ") == 1
     assert "58 of 58 points that are on both maps" in said
     assert frame(app, "in common")["in common"].tolist()[0] == pytest.approx(both.shares.min())
     passports = [block.value for block in app.code if '"checksum"' in block.value]

@@ -152,7 +152,7 @@ def test_a_figure_has_its_finding_as_title_and_leaves_colors_to_the_page() -> No
     assert layout["height"] == 300
     assert layout["showlegend"] is False
     assert not {"paper_bgcolor", "plot_bgcolor", "colorway"} & set(layout)
-    assert layout["font"] == {"size": SMALLEST}
+    assert layout["font"] == {"size": SMALLEST, "color": MUTED}
     own = figure([], {"margin": {"l": 1}, "showlegend": True}, title="", height=300).layout
     assert (own.margin.l, own.margin.t) == (1, layout["margin"]["t"])  # the others keep their room
     assert own.showlegend is True

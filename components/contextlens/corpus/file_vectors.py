@@ -174,7 +174,7 @@ class FileVectors:
 
     def note(self) -> str:
         """Return a sentence on what the vectors are."""
-        length = "all of length 1" if self.are_unit else "of different lengths"
+        length = "all of length 1" if self.are_unit else "not all of length 1"
         return f"Vectors: “{self.title}” of {self.file}, {self.n_dims:,} numbers each, {length}."
 
     def passport(self) -> Passport:

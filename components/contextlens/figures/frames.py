@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from contextlens.core.schema import FloatArray
-from contextlens.figures.theme import NEUTRAL, SIGNED, figure, heading, plain
+from contextlens.figures.theme import MUTED, NEUTRAL, SIGNED, figure, heading, plain
 
 __all__ = [
     "MIN_END",
@@ -36,10 +36,10 @@ def layer_mark(layer: int) -> dict[str, Any]:
     return {"type": "line", **ends, "line": line}
 
 
-def end_label(text: str, y: float) -> dict[str, Any]:
+def end_label(text: str, y: float, *, color: str = MUTED) -> dict[str, Any]:
     """Return a line's name at its right end."""
     position = {"x": 1, "xref": "paper", "y": y, "xanchor": "left", "xshift": 6}
-    return {"text": text, **position, "showarrow": False}
+    return {"text": text, **position, "showarrow": False, "font": {"color": color}}
 
 
 def spread(spots: Sequence[float], gap: float, scale: tuple[float, float]) -> list[float]:

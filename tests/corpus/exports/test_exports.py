@@ -308,7 +308,7 @@ CASES = [
          ["1 notice of the app was left out", "1 message without a text was left out"]),
     Case("subtitles", "film.srt", SRT.encode(),
          ["Where did you put the key?", "I left it on the bank of the river.", "Hurry up!",
-          "I am coming at once."], notes=["1 style of a line was left out", "“times”"]),
+          "I am coming at once."], notes=["1 line's style was left out", "“times”"]),
     Case("subtitles", "film.vtt", VTT.encode(), ["Hello you all"],
          notes=["1 note or style was left out", "1 cue without a text was left out"]),
     Case("conll", "a.conll", CONLL.encode(), ["New York is big", "Ann"], ["New York", "Ann"],

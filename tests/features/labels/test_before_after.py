@@ -131,14 +131,14 @@ def test_models_without_a_common_origin_are_told_apart(service: EncoderService) 
     ("cosines", "different", "said"),
     [
         ([1, 0.9, 0.8, 0.9], [0, 0, 0, 0.85],
-         "Fine-tuning changed layer 3 most: there, a word has a similarity of **0.90** to itself "
-         "before. Two different words had 0.85 there before (1: the same)."),
+         "Fine-tuning changed layer 3 most: there, a word has a similarity of **0.90** to what "
+         "it was before. Two different words had 0.85 there before (1: the same)."),
         ([1, 1, 0.8, 0.8], [0, 0, 0, 0],
          "Fine-tuning changed layers 2, 3 most: there, a word has a similarity of about **0.80** "
-         "to itself before. Two different words had 0.00 there before (1: the same)."),
+         "to what it was before. Two different words had 0.00 there before (1: the same)."),
         ([1, 0.9, 0.8, 0.5], [np.nan] * 4,
-         "Fine-tuning changed layer 3 most: there, a word has a similarity of **0.50** to itself "
-         "before."),
+         "Fine-tuning changed layer 3 most: there, a word has a similarity of **0.50** to what "
+         "it was before."),
     ],
 )  # fmt: skip
 def test_the_layer_that_moved_furthest_by_its_own_yardstick_is_named(
@@ -153,7 +153,7 @@ def test_a_small_change_is_called_small(result: BeforeAfter) -> None:
     claims = moved(result, [1, 1, 0.999, 0.998], [0.5] * 4).claims()
     assert list(map(str, claims)) == [
         "Fine-tuning changed little here: at every layer, the average similarity of a word to "
-        "itself before is at least **0.9980**."
+        "what it was before is at least **0.9980**."
     ]
     narrow = moved(result, [1, 1, 0.999, 0.998], [0.99] * 4).claims()
     assert "a similarity of **0.9980**" in str(narrow[0])

@@ -80,7 +80,7 @@ def subtitles(lines: Iterable[str], tally: Tally) -> Iterator[Row]:
             is_head = True
         else:
             waiting.append(line)
-    tally.leave_out("style of a line", "styles of lines", n_styled)
+    tally.leave_out("line's style", "lines' styles", n_styled)
     tally.name("times")
 
 

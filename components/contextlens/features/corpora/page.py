@@ -389,7 +389,7 @@ def _taken(chosen: FileChoice) -> str:
 def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
     """Return the columns chosen in the menus, where those of `now` are preselected."""
     titles = list(sheet.columns)
-    first, second, third = st.columns([2, 3, 2], gap="small")
+    first, second, third = st.columns([2, 3, 2], gap="small", vertical_alignment="bottom")
     text = str(
         first.selectbox(
             say("corpora.adding.text"), titles, titles.index(now.text), key=f"{key}_text"
@@ -406,7 +406,7 @@ def _pickers(sheet: Table, now: FileChoice, key: str) -> FileChoice:
         )
     split = _column(third, say("corpora.adding.split"), others, now.split, f"{key}_split")
     ways = list(_ROLES)
-    left, *rest = st.columns([2, 1, 1, 1], gap="small")
+    left, *rest = st.columns([2, 1, 1, 1], gap="small", vertical_alignment="bottom")
     way = left.selectbox(
         say("corpora.adding.marked_by"),
         ways,

@@ -39,6 +39,8 @@ _GUESSES = "home_guesses"
 _PLAY = "home_play"  # the number of plays so far, and whether the next run begins one
 _ARCS = "home_arcs"
 _EXAMPLE = "home_example"
+_AWAITED = "home_awaited"
+"""The session key for whether the cards with the model's answers are still to come."""
 
 
 # --- This app and its terms
@@ -55,6 +57,11 @@ def basics() -> None:
 # --- Guess first
 
 
+def are_cards_awaited(view: ViewState) -> bool:
+    """Return True from the time that the model loads until its answers are on the cards."""
+    return bool(session.kept(_AWAITED)) or not runtime.is_loaded(view.model)
+
+
 def cards(view: ViewState, card: ModelCard | None) -> None:
     """Draw the examples as cards that ask before they show the model's answer.
 
@@ -62,6 +69,7 @@ def cards(view: ViewState, card: ModelCard | None) -> None:
         view: the current view.
         card: its model, or None while that is not loaded.
     """
+    session.keep(_AWAITED, card is None)
     seen: Guesses = session.kept(_GUESSES) or {}
     current = _shown_example(view)
     judgements = {}

@@ -26,7 +26,7 @@ from contextlens.features.labels.controls import (
     MIN_WORD_USES,
 )
 from contextlens.figures.frames import end_label, spread
-from contextlens.figures.theme import CATEGORICAL, NEUTRAL, figure, values
+from contextlens.figures.theme import CATEGORICAL, INK, MUTED, NEUTRAL, figure, values
 from contextlens.jobs import Report, Task, page_work
 from contextlens.ui.panel import Arrays, Panel, Rows
 
@@ -246,8 +246,8 @@ class BeforeAfter(Panel):
             },
             "yaxis": {"title": {"text": say("labels.before.axis")}, "range": list(scale)},
             "annotations": [
-                {**end_label(name, end), "align": "left"}
-                for (_, name, *_), end in zip(lines, ends, strict=True)
+                {**end_label(name, end, color=ink), "align": "left"}
+                for (_, name, *_), end, ink in zip(lines, ends, (INK, MUTED), strict=False)
             ],
             "margin": {"l": 64, "r": 110, "t": 12, "b": 60},
         }

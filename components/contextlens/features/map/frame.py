@@ -55,9 +55,12 @@ def font_of(kind: str) -> dict[str, Any]:
 
 
 def above(*, title: str, subtitle: str, narrow: bool) -> int:
-    """The pixels above a map's frame: its title and the line below it, or plotly's bar."""
+    """The pixels above a map's frame: its title and the line below it, or plotly's bar.
+
+    Below the bar, a narrow map has its legend.
+    """
     if not title:
-        return _BAR
+        return _BAR + _LINE * narrow
     rows = ((_LINE, True), (_LINE, narrow), (_SMALL_LINE, subtitle))
     return _EDGE + sum(pixels for pixels, is_there in rows if is_there)
 

@@ -30,7 +30,7 @@ from contextlens.features.map.display import (
     with_first_marks,
 )
 from contextlens.features.map.identity import name_of
-from contextlens.features.map.in_common import in_common
+from contextlens.features.map.in_common import InCommon, in_common
 from contextlens.features.map.methods import layers_claims
 from contextlens.features.map.point import picked_point, pinned_pair, sensed_word, short_name
 from contextlens.features.map.request import (
@@ -320,20 +320,28 @@ def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
 ) -> OtherMap | None:
     """The map with its claims and panel, or beside another one, which it returns, above both."""
-    kit.headline(display.headline, key="reading")
+    headline = st.container()
     if display.result.is_first:
         st.caption(_so_far(display))
     beside = controls.beside_of(requested.request, _titles(view)).of(view)
     if beside and requested.request is not None and requested.corpus is not None:
-        other = _two(view, display, card, requested.request, requested.corpus)
+        found = _two(view, display, card, requested.request, requested.corpus)
+        other = None if found is None else found[0]
+        common = None
         if other is not None and beside in {"model", "vectors"}:
-            _in_common(display, other[0])
+            common = in_common(display.result, display.row, other.result, other.row)
+        with headline:
+            kit.headline(*_of_both(display, other, common), key="reading")
+        if common is not None:
+            _in_common(common)
         _claims(display)
         _notes(view, display)
         _layer_control(view, display, card)
         check_webgl(display)
         _panel(view, display, card)
-        return other
+        return found
+    with headline:
+        kit.headline(display.headline, key="reading")
     left, right = st.columns([7, 3], gap="medium")
     with left:
         map_chart(display)
@@ -353,12 +361,22 @@ def _titles(view: ViewState) -> tuple[str, ...]:
     return vector_titles(texts_of(view, OWN_FILE))
 
 
-def _in_common(display: MapDisplay, other: MapDisplay) -> None:
-    """How many nearest neighbours the vectors of both maps share, and where they differ most."""
-    result = in_common(display.result, display.row, other.result, other.row)
-    if result is None:
-        return
-    kit.claims(result.claims(), key="reading_in_common")
+def _of_both(
+    display: MapDisplay, other: MapDisplay | None, common: InCommon | None
+) -> Sequence[object]:
+    """The neighbours that two maps have in common, then the findings on both, where they differ."""
+    found = () if common is None else common.claims()
+    if other is None or other.headline == display.headline:
+        return (*found, display.headline)
+    return (
+        *found,
+        say("map.two.left", finding=display.headline),
+        say("map.two.right", finding=other.headline),
+    )
+
+
+def _in_common(result: InCommon) -> None:
+    """How many points were compared, and where their nearest neighbours differ most."""
     kit.notes(result.notes())
     with st.expander(say("map.in_common.title")):
         kit.table(result.rows(), key="map_in_common")

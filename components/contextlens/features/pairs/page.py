@@ -337,7 +337,8 @@ def _picked_meanings(sheet: Table, current: PairColumns, title: str, key: str) -
         )
         if kind == "score":
             return ""
-    meanings, columns = list(MEANINGS), st.columns(min(4, len(names)))
+    meanings = list(MEANINGS)
+    columns = st.columns(min(4, len(names)), vertical_alignment="bottom")
     picked = [
         columns[i % len(columns)].selectbox(
             say("pairs.file.meaning", name=escape(named(name))),
@@ -357,7 +358,9 @@ def _picked_titles(
     given: Sequence[str], current: PairColumns, roles: tuple[str, ...], key: str
 ) -> dict[str, str]:
     titles = [_NONE, *given]
-    containers = st.columns(min(4, max(2, len(roles)))) if roles else []
+    containers = (
+        st.columns(min(4, max(2, len(roles))), vertical_alignment="bottom") if roles else []
+    )
     chosen_titles = {}
     for i, name in enumerate(roles):
         role, label = CHECKED_ROLES.get(name, name), table("pairs.roles")[name]

@@ -388,20 +388,23 @@ class Probe(Panel):
                 "%{customdata[1]:.4f}<extra></extra>",
             }
         ]
+        notes: list[dict[str, Any]] = []
         if result.guessing:
-            traces.append(self.guessing_line(x))
+            traces.append(line := self.guessing_line(x))
+            place = {"x": 0.5, "y": result.guessing, "yanchor": "bottom", "showarrow": False}
+            notes.append({"text": line["name"], **place})
         layout = {
+            "annotations": notes,
             "xaxis": {
                 "tickvals": x,
-                "ticktext": names,
+                "ticktext": [name.replace(" ", "<br>") for name in names],  # room on a phone
+                "tickangle": 0,
                 "range": [-0.5, len(x) - 0.5],
                 "zeroline": False,
                 "showgrid": False,
             },
             "yaxis": self._axis(),
-            "showlegend": bool(result.guessing),
-            "legend": {"orientation": "h", "y": -0.2, "x": 0},
-            "margin": {"t": 12, "b": 60},
+            "margin": {"t": 12, "b": 96},
         }
         return figure(traces, layout, title="", height=HEIGHT)
 

@@ -103,23 +103,26 @@ class GivenSearch(Panel):
         return self.own.passport()
 
     def claims(self) -> Sequence[Claim]:
-        """The nearest text with its number and yardstick."""
+        """The nearest text with its number, the query if it is a row of the file, the yardstick."""
         if not self.by_vectors:
             return [claim("search.given.alone")]
-        numbers = {"cosine": self.by_vectors[0].cosine, "median": self.median}
-        if self.query.kind == "row":
-            return [claim("search.given.nearest_row", row=self.query.row, **numbers)]
-        return [claim(f"search.given.nearest_{self.query.kind}", **numbers)]
-
-    def notes(self) -> Sequence[Claim]:
-        """The text of the query, if it is one of the file's."""
+        cosine, yardstick = (
+            self.by_vectors[0].cosine,
+            claim("search.given.yardstick", median=self.median),
+        )
         if self.query.kind != "row":
-            return ()
-        return [claim("search.given.query", row=self.query.row, text=quoted(self.query.text, 300))]
+            return [claim(f"search.given.nearest_{self.query.kind}", cosine=cosine), yardstick]
+        row, text = self.query.row, quoted(self.query.text, 300)
+        return [
+            claim("search.given.nearest_row", row=row, cosine=cosine),
+            claim("search.given.query", row=row, text=text),
+            yardstick,
+        ]
 
     def caption(self) -> Claim:
         """How many texts were searched, and by what."""
-        return claim("search.given.among", n=self.n)
+        is_by_words = self.query.kind != "numbers"
+        return claim(f"search.given.among{'' if is_by_words else '_numbers'}", n=self.n)
 
     def rows(self) -> Rows:
         """A row for each text that either way finds."""

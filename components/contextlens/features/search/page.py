@@ -215,7 +215,6 @@ def _search_by_file(
     if result is None:
         return
     kit.headline(*result.claims(), key="reading")
-    kit.notes(result.notes())
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(say("search.given.by_vectors"))

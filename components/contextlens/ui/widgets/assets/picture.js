@@ -29,6 +29,8 @@ export default function render({ parentElement, data }) {
   root.view = data; // of the latest run
   const { formats, cells } = data;
   root.classList.toggle("for-report", formats.includes("report"));
+  const header = root.getRootNode().host?.closest(".st-key-downloads");
+  root.classList.toggle("in-header", Boolean(header));
   if (formats.includes("report")) count(root);
   for (const each of root.querySelectorAll("[data-format]")) {
     const { format } = each.dataset;
