@@ -13,6 +13,7 @@ card = runtime.load(view.model, height=HEIGHT)
 drawable = page.drawable(view)
 requested = requested_map(drawable, card)
 page.toolbar(view, requested)
+requested = page.normalised(requested, card)
 display = page.first_map(drawable, card, requested)
 if display is not None:
     other = page.one_or_two(drawable, display, card, requested)

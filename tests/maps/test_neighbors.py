@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from contextlens.core.errors import RequestError
 from contextlens.maps import neighbors as module
-from contextlens.maps.neighbors import map_neighbors, nearest, neighbors_of, searched
+from contextlens.maps.neighbors import fill_places, map_neighbors, nearest, neighbors_of, searched
 from contextlens.maps.vector_space import METRICS, Metric, VectorSpace
 
 by_metric = pytest.mark.parametrize("metric", METRICS)
@@ -217,6 +217,33 @@ def test_bad_requests_are_refused() -> None:
         neighbors_of(blobs(5), 5, 1, "cosine")
     with pytest.raises(RequestError, match="'manhattan' is not a metric"):
         nearest(VectorSpace.of(blobs(5), "manhattan"), 1)  # type: ignore[arg-type]
+
+
+@by_metric
+def test_empty_places_are_filled_exactly_up_to_a_number_of_points(
+    metric: Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = VectorSpace.of(blobs(900), metric)
+    exact = nearest(space, 15)
+    known = np.random.default_rng(3).integers(0, 16, 900)  # the places of each point that are known
+    is_empty = np.arange(15) >= known[:, None]
+    lacking = np.flatnonzero(known < 15)
+    monkeypatch.setattr(module, "_MAX_SEARCHED", 200)
+    monkeypatch.setattr(module, "_BLOCK_POINTS", 300)
+    indices = np.where(is_empty, np.iinfo(np.int64).max, exact.indices)
+    distances = np.where(is_empty, np.float32(np.inf), exact.distances)
+    fill_places(space, indices, distances)
+    whole = np.setdiff1d(np.arange(900), lacking[200:])
+    np.testing.assert_array_equal(indices[whole], exact.indices[whole])
+    rows = np.repeat(np.arange(900), 15)
+    measured = space.distances(rows, indices.ravel()).reshape(900, 15)
+    np.testing.assert_array_equal(distances, measured)
+    assert (np.diff(distances, axis=1) >= 0).all()
+    assert all(len({i, *row}) == 16 for i, row in enumerate(indices.tolist()))
+    rest = lacking[200:]
+    assert (distances[rest] >= exact.distances[rest]).all()
+    kept = [np.isin(exact.indices[i, : known[i]], indices[i]).all() for i in rest]
+    assert all(kept)  # the known ones are nearer than any others
 
 
 @pytest.mark.slow  # compiling the descent takes half a minute

@@ -119,6 +119,16 @@ class Maps:
 
         return remembered("map plan", request.key, card.checksum, compute=make)
 
+    def normalised(self, request: MapRequest, corpus: Corpus, card: ModelCard) -> MapRequest:
+        """Return a request that does not ask for exact reading where the texts are so read anyway.
+
+        Thus the wish alone makes no other map.
+        """
+        unasked = replace(request, exact=False)
+        if request.exact and self.plan(unasked, corpus, card).precision == "exact":
+            return unasked
+        return request
+
     def find(self, request: MapRequest) -> Job | None:
         """Return the last job that drew a map, or None."""
         return self._jobs.get(map_key(request))

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ __all__ = [
     "EXACT_UP_TO",
     "N_CHECKED",
     "Neighbors",
+    "fill_places",
     "map_neighbors",
     "nearest",
     "neighbors_of",
@@ -45,7 +47,11 @@ N_CHECKED = 1_000
 _DESCENT_THREADS = 2
 _DESCENT_SPARE = 9  # neighbours beyond k, which raise its recall from .975 to .99
 
+_MAX_SEARCHED = 5_000
+"""The most points of an approximate search that are searched exactly."""
+
 _BLOCK_BYTES = 32 << 20
+_BLOCK_POINTS = 4_096
 _PAIR_BYTES = 8 << 20
 _SPARE = 48  # candidates beyond k that may be tied with the k-th
 _SPARE_KEPT = 16  # keys kept beyond k; if more may be tied, the whole row is searched
@@ -126,25 +132,51 @@ def _descended(space: VectorSpace, k: int, report: Report) -> Neighbors:
         candidates = descent.neighbor_graph[0]
         del descent
     indices, distances = np.empty((n, k), np.int64), np.empty((n, k), np.float32)
-    step = max(1, _PAIR_BYTES // (4 * space.rows.shape[1] * candidates.shape[1]))
-    for begin in range(0, n, step):
-        points = np.arange(begin, min(n, begin + step))
-        near = candidates[points].astype(np.int64)
-        own = np.broadcast_to(points[:, None], near.shape)
-        measured = space.distances(own.ravel(), near.ravel()).reshape(near.shape)
-        measured[(near < 0) | (near == own)] = np.inf
-        order = np.lexsort((near, measured), axis=1)[:, :k]
-        indices[points] = np.take_along_axis(near, order, 1)
-        distances[points] = np.take_along_axis(measured, order, 1)
+    for begin in range(0, n, _BLOCK_POINTS):
+        points = np.arange(begin, min(n, begin + _BLOCK_POINTS))
+        indices[points], distances[points] = _among(space, points, candidates[points], k)
         report(0.9 + 0.05 * begin / n)
-    lacking = np.flatnonzero(~np.isfinite(distances[:, -1]))  # the descent left a place empty
-    indices[lacking], distances[lacking] = searched(
-        space, lacking, k, lambda share: report(0.95 + 0.05 * share)
-    )
+    fill_places(space, indices, distances, lambda share: report(0.95 + 0.05 * share))
     sample = np.sort(np.random.default_rng(0).choice(n, N_CHECKED, replace=False))
     farthest = searched(space, sample, k)[1][:, -1:]
     recall = float((distances[sample] <= farthest + _TIED).mean())  # equals count as true
     return Neighbors(indices, distances, space.metric, recall)
+
+
+def fill_places(
+    space: VectorSpace, indices: IntArray, distances: FloatArray, report: Report | None = None
+) -> None:
+    """Fill the places that a descent left empty, whose distances are infinite.
+
+    Up to `_MAX_SEARCHED` points are searched exactly. Others get any points there, as a descent has
+    at its start; where these are far, the measured recall is lower.
+
+    Args:
+        space: the vectors.
+        indices: (n, k), nearest first.
+        distances: (n, k).
+        report: receives the share of the exact search; an exception from it ends the work.
+    """
+    n, k = indices.shape
+    lacking = np.flatnonzero(~np.isfinite(distances[:, -1]))
+    exact, others = lacking[:_MAX_SEARCHED], lacking[_MAX_SEARCHED:]
+    indices[exact], distances[exact] = searched(space, exact, k, report)
+    steps = np.random.default_rng(0).integers(1, n - 2 * k, size=len(others))
+    for begin in range(0, len(others), _BLOCK_POINTS):
+        points = others[begin : begin + _BLOCK_POINTS]
+        start = points + steps[begin : begin + _BLOCK_POINTS]
+        near = np.where(np.isfinite(distances[points]), indices[points], -1)
+        any_points = (start[:, None] + np.arange(2 * k)) % n  # at most k of them are known already
+        any_points[(any_points[:, :, None] == near[:, None]).any(axis=2)] = -1
+        indices[points], distances[points] = _among(space, points, np.hstack([near, any_points]), k)
+
+
+def _among(
+    space: VectorSpace, points: IntArray, candidates: NDArray[Any], k: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the k nearest of each point's candidates; -1 and the point itself are none."""
+    row, place = np.nonzero((candidates >= 0) & (candidates != points[:, None]))
+    return _measured(space, points, row, candidates[row, place].astype(np.int64), place, k)
 
 
 def searched(
@@ -291,7 +323,7 @@ def _measured(
     space: VectorSpace, points: IntArray, row: IntArray, column: IntArray, place: IntArray, k: int
 ) -> tuple[IntArray, FloatArray]:
     """Measure candidates as differences and sort them: (m, k) indices and distances."""
-    width = int(place.max()) + 1
+    width = max(k, int(place.max(initial=0)) + 1)
     indices = np.full((len(points), width), np.iinfo(np.int64).max)
     distances = np.full((len(points), width), np.inf, np.float32)
     indices[row, place] = column

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from contextlens.content.wording import number
 from contextlens.features.map.coloring import UNCOLORED, coloring
-from contextlens.features.map.hover import hover_texts
+from contextlens.features.map.hover import hover_texts, point_text
 from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
 from tests.features.map.points import SENTENCE, places_of, points_of
 
@@ -34,6 +35,18 @@ def test_sentences_are_their_own_hover_and_long_ones_without_blanks_are_broken()
     assert lines[0] == "語" * 48
     assert "<b>" not in text
     assert text.count("語") == 89  # cut, and marked as cut
+
+
+def test_the_text_of_one_point_is_in_three_parts_with_its_labels() -> None:
+    word = point_text(points_of(3), 1)
+    assert (word["before"], word["marked"]) == ("The keeper said that a hungry ", "python")
+    assert word["after"] == SENTENCE.partition("python")[2] + " 1."
+    assert word["labels"] == [f"sense: {points_of(3).labels['sense'][1]}", "source: book"]
+    sentence = point_text(points_of(1, unit="sentences", sentence="語" * 200), 0)
+    assert (sentence["before"], sentence["marked"]) == ("", "")
+    assert sentence["after"] == "語" * 159 + "…"
+    token = point_text(replace(points_of(1, unit="tokens"), names=("##thon",)), 0)
+    assert token["labels"] == ["##thon", "source: book"]  # its own label is empty
 
 
 def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:

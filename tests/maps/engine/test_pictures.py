@@ -237,6 +237,7 @@ def test_fast_and_exact_maps_are_kept_apart(
     with Maps(fast_service) as maps:
         results = [maps.draw(request, corpus, card).result(WAIT) for request in (exact, fast)]
         assert maps.draw(exact, corpus, card).result(WAIT) is results[0]
+        assert maps.normalised(exact, corpus, card) is exact
     assert [result.passport.precision for result in results] == ["exact", "fast"]
     assert results[0].passport.cosine_errors is None
     assert results[1].passport.cosine_errors is not None
@@ -245,3 +246,13 @@ def test_fast_and_exact_maps_are_kept_apart(
     assert not np.array_equal(one, other)
     norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     assert ((one * other).sum(axis=1) / norms).min() > 0.999
+
+
+def test_asking_for_exact_reading_where_it_is_exact_makes_no_other_map(
+    maps: Maps, card: ModelCard
+) -> None:
+    corpus = many(38)  # too few to read fast
+    unasked = request_for(corpus, unit="sentences", layer=6)
+    asked = replace(unasked, exact=True)
+    assert maps.normalised(asked, corpus, card) == unasked
+    assert maps.normalised(unasked, corpus, card) is unasked

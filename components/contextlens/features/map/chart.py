@@ -24,7 +24,6 @@ from contextlens.features.map.identity import once
 from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from contextlens.features.map.names import names_of
 from contextlens.features.map.scatter import (
-    MAX_HOVERED,
     MAX_SVG,
     NO_MARKS,
     MapMarks,
@@ -243,8 +242,6 @@ def notes_of(display: MapDisplay) -> str:
             parts.append(say("map.notes.cut_at", n=gathered.n_cut, limit=limit))
     if points.n_points > 1:
         parts.append(say("map.notes.near"))
-    if points.n_points > MAX_HOVERED:
-        parts.append(say("map.notes.click"))
     if display.matches is not None:
         parts.append(say("map.notes.found", n=len(display.matches)))
     return " · ".join([*parts, *(escape(note) for note in corpus.notes)])

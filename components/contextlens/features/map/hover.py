@@ -1,4 +1,7 @@
-"""The hover text of a map's points, within a number of bytes for all of them together."""
+"""The hover text of a map's points, within a number of bytes for all of them together.
+
+Of more points than `MAX_HOVERED`, a browser gets the text of one when a reader points at it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypedDict
 
 import numpy as np
 
@@ -16,10 +20,14 @@ from contextlens.features.map.coloring import Coloring
 from contextlens.figures.theme import plain
 from contextlens.maps.points import Points, context
 
+MAX_HOVERED = 50_000
+"""Of more points, the browser gets no text until a reader points at one, and colours as numbers;
+dots are faint, so that what is seen first is their density."""
 HOVER_BYTES = 6_400_000
 """Maximum size of all hover texts together in the figure's JSON."""
 _WIDTH = 48  # characters of a line
 _MAX_HOVER_LABELS = 4
+_LONGEST = 160  # characters of the sentence of one point
 _BLANK = re.compile(r"\s")
 
 
@@ -55,6 +63,26 @@ def hover_texts(points: Points, color: Coloring, *, budget: int = HOVER_BYTES) -
             if _bytes(texts) <= budget:
                 return texts
     return _shortest(points, budget)
+
+
+class PointText(TypedDict):
+    """The text of one point in three parts, with its labels."""
+
+    before: str
+    marked: str
+    after: str
+    labels: list[str]
+
+
+def point_text(points: Points, point: int) -> PointText:
+    """Return the text of one point, for a map of too many to send all texts."""
+    before, marked, after = context(points, point, longest=_LONGEST)
+    if not before and not after:  # a sentence is not marked
+        marked, after = "", marked
+    name = [points.names[point]] if points.unit == "tokens" else []
+    titles = [title for title, column in points.labels.items() if column[point]]
+    labels = [f"{title}: {points.labels[title][point]}" for title in titles[:_MAX_HOVER_LABELS]]
+    return {"before": before, "marked": marked, "after": after, "labels": [*name, *labels]}
 
 
 def _bytes(texts: Sequence[str]) -> int:

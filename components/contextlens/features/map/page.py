@@ -161,6 +161,14 @@ def _settings(view: ViewState, requested: RequestedMap) -> None:
 # --- The map on screen
 
 
+def normalised(requested: RequestedMap, card: ModelCard) -> RequestedMap:
+    """The same map, not asked to be read exactly where that changes nothing."""
+    request, corpus = requested.request, requested.corpus
+    if request is None or corpus is None:
+        return requested
+    return replace(requested, request=maps().normalised(request, corpus, card))
+
+
 def _drawn(
     request: MapRequest | None,
     corpus: Corpus | None,
@@ -483,7 +491,8 @@ def _of_another_model(
         return card, None
     try:
         view = controls.UNIT.put(view, "sentences") if is_given else view
-        return other, request_of(replace(view, model=chosen), other, corpus.key)
+        request = request_of(replace(view, model=chosen), other, corpus.key)
+        return other, maps().normalised(request, corpus, other)
     except RequestError as exc:
         st.info(escape(str(exc)))
         return card, None

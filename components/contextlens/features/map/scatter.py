@@ -27,7 +27,7 @@ from contextlens.features.map.frame import (
     sides,
     write_above,
 )
-from contextlens.features.map.hover import hover_texts
+from contextlens.features.map.hover import MAX_HOVERED, hover_texts
 from contextlens.figures.side_names import SideName, margins, side_names
 from contextlens.figures.theme import (
     CATEGORICAL,
@@ -150,9 +150,6 @@ def _focus_lines(kind: str, positions: FloatArray, marks: MapMarks) -> dict[str,
 MAX_SVG = 2_000
 """Up to this many points are drawn as SVG, which works in every browser and stays sharp. More are
 drawn by WebGL; a browser without it shows a grey box instead of the map."""
-MAX_HOVERED = 50_000
-"""Of more points, the browser gets no text until one is clicked, and colours as numbers; dots are
-faint, so that what is seen first is their density."""
 _FADED = 0.12
 _N_DATES = 4  # on a colour bar
 _OPACITIES = ((2_000, 0.85), (10_000, 0.7), (MAX_HOVERED, 0.6), (10**9, 0.25))

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from contextlens.features.map.controls import FIND_SELECT, PAGE, TRUST
+from contextlens.ui.corpora.controls import EXACT
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.features.map.page.headless import (
@@ -236,3 +237,10 @@ def test_a_map_that_cannot_be_drawn_leaves_the_old_one() -> None:
     app = settled(go(app, map_view(*TEXTS, only="snake", **QUICK)))
     assert_whole(app)
     assert picture(app).points.names == ("snake",)
+
+
+def test_full_precision_where_texts_are_read_exactly_keeps_the_map() -> None:
+    app = framed(map_view(*TEXTS, unit="sentences", **QUICK))
+    again = framed(EXACT.put(shown_view(app), True))
+    assert picture(again) is picture(app)
+    assert EXACT.of(shown_view(again))

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from contextlens.content.language import say
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.byte_cache import shared_cache
-from contextlens.features.map import chart
+from contextlens.features.map import chart, scatter, widgets
 from contextlens.features.map.controls import (
     FIND_SELECT,
     PAGE,
@@ -370,3 +370,32 @@ def test_a_click_on_a_name_lists_its_texts_and_a_second_one_all() -> None:
     assert given(app, "map_names")["chosen"] == ""
     app = settled(pick_name(app, "map_names", "no such name"))
     assert_whole(app)
+
+
+def test_the_text_of_a_point_of_a_large_map_is_sent_when_a_reader_points_at_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (scatter, widgets):
+        monkeypatch.setattr(module, "MAX_HOVERED", 3)
+    texts = ("A crowd <b>of</b> points", "They are many", "Each has a text", "None is sent")
+    app = framed(map_view(*texts, unit="sentences", **QUICK))
+    traces = [t for t in figure_of(app, "map_chart")["data"] if t["mode"] == "markers"]
+    assert [t["hoverinfo"] for t in traces] == ["none"] * len(traces)
+    assert "Each has" not in json.dumps(traces)
+    assert given(app, "map_chart_text")["place"] == []
+    row = 2
+    own = picture(app).map.coordinates[-1, row]
+    places = [(curve, values(trace["x"])) for curve, trace in enumerate(traces)]
+    place = next([c, int(np.flatnonzero(x == own[0])[0])] for c, x in places if own[0] in x)
+    app = pick_name(app, "map_chart_text", place)
+    answer = given(app, "map_chart_text")
+    assert answer["place"] == place
+    assert answer["parts"] == ["", "", texts[row]]
+    assert any("part of the texts" in label for label in answer["labels"])
+    app = pick_name(app, "map_chart_text", [0, 99])
+    assert given(app, "map_chart_text")["place"] == [0, 99]
+    assert "parts" not in given(app, "map_chart_text")
+    for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None):
+        app = pick_name(app, "map_chart_text", odd)
+        assert given(app, "map_chart_text")["place"] == [0, 99]
+    assert not app.exception
