@@ -15,6 +15,7 @@ __all__ = [
     "model_arguments",
     "prompt_argument",
     "recipe_lines",
+    "unprojected_lines",
 ]
 
 _WITHOUT_WRAPPER = r'{r"^(?:module\.|_orig_mod\.)+": ""}'  # names as training wrappers leave them
@@ -55,7 +56,13 @@ def load_lines(card: ModelCard, precision: Precision = "exact", name: str = "mod
         *start,
         f"tokenizer = {card.read_by}.from_pretrained({source}{revision})",
         # One entry of the list, so that a script without the model leaves all of it out.
-        "\n".join([model, *join_lines(card, name, f"{source}{revision}")]),
+        "\n".join(
+            [
+                model,
+                *join_lines(card, name, f"{source}{revision}"),
+                *unprojected_lines(card, name),
+            ]
+        ),
     ]
 
 
@@ -88,6 +95,16 @@ with torch.no_grad():  # one row for each token, with its shape and its sound
     rows = tables.map_inputs_layer(torch.cat([tables.word_embeddings.weight, *parts], dim=-1))
 tables.word_embeddings, tables.map_inputs_layer = torch.nn.Embedding.from_pretrained(rows), None
 del tables.shape_embed, tables.pronunciation_embed"""
+
+
+def unprojected_lines(card: ModelCard, model: str = "model") -> list[str]:
+    """Return lines after which a model's last states are those before its own last projection."""
+    if not card.last_projection:
+        return []
+    return [
+        f'{model} = getattr({model}, "language_model", {model})  # the part for texts',
+        f"{model}.{card.last_projection}.forward = lambda states: states  # as the page shows them",
+    ]
 
 
 def recipe_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:

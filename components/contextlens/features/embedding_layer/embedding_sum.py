@@ -230,6 +230,8 @@ class EmbeddingSum(Panel):
             claims.append(claim("embedding_layer.kind.projected"))
         if self.card.n_joined:
             claims.append(claim("embedding_layer.kind.joined"))
+        if FAMILIES[self.card.family].parts.layer_inputs is not None:
+            claims.append(claim("embedding_layer.kind.read_again"))
         return claims
 
     def told(self) -> list[Claim]:
