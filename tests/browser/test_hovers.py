@@ -1,11 +1,14 @@
-"""Negative numbers in the hovers of charts have a real minus sign."""
+"""Hovers of charts: minus signs, and texts that are asked for one by one."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import files
 
 import pytest
 from playwright.sync_api import Browser, expect
+
+from tests.browser.tabs import Tab
 
 pytestmark = pytest.mark.browser
 
@@ -26,3 +29,33 @@ def test_a_hyphen_before_a_number_becomes_a_minus_sign_only_there(chromium: Brow
     expect(page.locator(".hoverlayer")).to_have_text(expected)
     expect(page.locator("p")).to_have_text("typed -5")
     page.close()
+
+
+AT = """i => {
+  const plot = document.querySelector(".st-key-crowd .js-plotly-plot");
+  const {xaxis, yaxis} = plot._fullLayout, {x, y} = plot.getBoundingClientRect();
+  const {x: xs, y: ys} = plot._fullData[0];
+  return [x + xaxis._offset + xaxis.l2p(xs[i]), y + yaxis._offset + yaxis.l2p(ys[i])];
+}"""
+"""The place of a point in the window."""
+
+
+def test_the_text_of_a_point_is_asked_for_once_when_the_pointer_rests_on_it(
+    run_app: Callable[..., str], take: Callable[..., Tab]
+) -> None:
+    address = run_app("tests/browser/apps/point_text_app.py")
+    tab = take(address)
+    page, runs = tab.page, tab.runs
+    page.goto(address)
+    page.wait_for_function("() => document.querySelector('.st-key-crowd .js-plotly-plot')?._ev")
+    text, places = page.locator(".point-text"), [page.evaluate(AT, i) for i in range(3)]
+    since = runs.now
+    for i, said in ((0, "A <b>crowd</b> of points"), (2, "Each has a text"), (0, "A <b>crowd</b>")):
+        page.mouse.move(places[i][0] + 60, places[i][1])
+        expect(text).to_be_hidden()
+        page.mouse.move(*places[i])
+        expect(text).to_be_visible()
+        expect(text).to_contain_text(said)
+        expect(text).to_contain_text("topic: none")
+    assert runs.told(since, "part asked") == 2, "the first text was kept"
+    assert runs.told(since, "page asked") == 0

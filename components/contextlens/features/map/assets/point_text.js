@@ -85,8 +85,10 @@ class PointText {
     const { left, top } = this.over;
     const { innerWidth, innerHeight } = window;
     const isRight = left + GAP + width < innerWidth;
-    const x = isRight ? left + GAP : Math.max(GAP / 2, left - GAP - width);
-    const y = Math.min(Math.max(GAP / 2, top - height / 2), innerHeight - height - GAP / 2);
+    const isBeside = isRight || left > GAP + width;
+    const above = top > GAP + height ? top - GAP - height : top + GAP;
+    const x = isRight ? left + GAP : isBeside ? left - GAP - width : (innerWidth - width) / 2;
+    const y = isBeside ? Math.min(Math.max(0, top - height / 2), innerHeight - height) : above;
     Object.assign(this.root.style, { left: `${x}px`, top: `${y}px` });
     document.addEventListener("scroll", () => this.leave(), { capture: true, once: true });
   }

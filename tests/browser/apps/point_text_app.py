@@ -1,0 +1,32 @@
+"""A chart that has no texts, and the component that asks for that of one point."""
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from contextlens.ui.widgets.component import component, css_class
+
+TEXTS = ("A <b>crowd</b> of points", "They are many", "Each has a text")
+
+st.set_page_config(layout="wide")
+st.title("Points")
+figure = go.Figure(layout={"height": 420, "hovermode": "closest"})
+figure.add_scatter(x=[0, 1, 2], y=[0, 1, 0], mode="markers", hoverinfo="none", marker={"size": 20})
+st.plotly_chart(figure, key="crowd")
+
+
+def keep(place: object) -> None:
+    """Keeps what was asked for, as a page would."""
+    st.session_state.place = place
+
+
+@st.fragment
+def answer() -> None:
+    """Answers as a page would."""
+    data = {"chart": css_class("crowd"), "of": "points", "place": []}
+    place = st.session_state.get("place")
+    if place:
+        data |= {"place": place, "parts": ["", "", TEXTS[place[1]]], "labels": ["topic: none"]}
+    component("contextlens.features.map", "point_text", data, key="text", on_pick=keep)
+
+
+answer()
