@@ -39,7 +39,7 @@ _TINT, _FRAME_TINT, _FAINT_TINT = 0.34, 0.12, 0.06
 _COLORS = {
     **dict.fromkeys(("embeddings", "word"), _BLUE),
     **dict.fromkeys(("position", "segment", "projection", "layer-inputs"), _SKY),
-    **dict.fromkeys(("layer-input", "gate"), _SKY),
+    **dict.fromkeys(("layer-input", "gate", "gate-output"), _SKY),
     **dict.fromkeys(("attention", "query", "key", "value", "qkv", "output"), _ORANGE),
     **dict.fromkeys(("feed-forward", "widening", "narrowing"), _GREEN),
     **dict.fromkeys(("pooler", "last-projection"), _PURPLE),

@@ -24,7 +24,7 @@ PartKind = Literal[
     "model", "embeddings", "word", "position", "segment", "layernorm", "projection",
     "layer", "shared", "attention", "query", "key", "value", "qkv", "output", "relative",
     "feed-forward", "widening", "narrowing", "adapter", "convolution", "layer-inputs",
-    "layer-input", "gate", "last-projection", "pooler", "other",
+    "layer-input", "gate", "gate-output", "last-projection", "pooler", "other",
 ]  # fmt: skip
 
 
@@ -290,7 +290,7 @@ _INSIDE_LAYERS = (
     (r"output\.adapter_layer_norm\.", _ADAPTERS, _NORM),
     (r"(input_layernorm|post_attention_layernorm|self_attn\.[qk]_norm)\.", _ATTENTION, _NORM),
     (r"ple_block\.per_layer_input_gate\.", _INPUT, Step("gate", "Gate", "gate")),
-    (r"ple_block\.per_layer_projection\.", _INPUT, Step("narrowing", "Output", "narrowing")),
+    (r"ple_block\.per_layer_projection\.", _INPUT, Step("output", "Output", "gate-output")),
     (r"ple_block\.post_per_layer_input_norm\.", _INPUT, _NORM),
     (r"(post_mlp|(pre|post)_feedforward)_layernorm\.", _FORWARD, _NORM),
     (
