@@ -88,6 +88,7 @@ def families_table(*_: object) -> str:
         told = [f"a table{start}"] if family.has_positions else []
         told += [f"{_POSITIONS[family.positions]} in attention"] if family.positions else []
         layers = "shared" if family.parts.are_shared else "separate"
+        layers += ", each reads layer 0 too" if family.parts.layer_inputs else ""
         layers += f", then a final {family.parts.norm}" if family.parts.final_norm else ""
         pooler = "yes" if family.publishes_pooler else "seldom published"
         rows.append([

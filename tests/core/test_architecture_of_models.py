@@ -23,7 +23,8 @@ BASE = "google-bert/bert-base-uncased"
 by_preset = pytest.mark.parametrize("preset", [spec.id for spec in PRESETS])
 
 
-DROPS_BY_FUNCTION = {"eurobert", "nomic_bert", "gte", "jina_embeddings_v3", "gemma3_text"}
+DROP_WEIGHTS_ALONE = {"eurobert", "gemma3_text", "embedding_gemma2_text"}
+DROPS_BY_FUNCTION = {"nomic_bert", "gte", "jina_embeddings_v3"} | DROP_WEIGHTS_ALONE
 
 
 def total(architecture: Architecture) -> int:
@@ -96,9 +97,7 @@ def test_dropout_is_that_of_the_config(
         if isinstance(module, torch.nn.Dropout)
     }
     architecture = open_with(model_folder=tmp_path).architecture("folder:model")
-    dropout = (
-        0.0 if family in {"eurobert", "gemma3_text"} else 0.3
-    )  # they drop attention weights alone
+    dropout = 0.0 if family in DROP_WEIGHTS_ALONE else 0.3
     assert (architecture.dropout, architecture.attention_dropout) == (dropout, 0.2)
     # ModernBERT has a third share, for layer 0; attention's own is not always a module.
     assert shares - {0.0} == ({dropout} - {0.0} if family in DROPS_BY_FUNCTION else {0.3, 0.2})

@@ -20,7 +20,7 @@ from contextlens.core.errors import RequestError
 from contextlens.core.hub.local import choose_files
 from tests.core.spoiled import change_json
 from tests.support.recipes import Open, with_recipe
-from tests.support.tiny_models import N_DIMS, TEXT
+from tests.support.tiny_models import N_DIMS, TEXT, build
 
 TEXTS = (
     *("This is an example sentence", "Each sentence is converted", "", "  spaced  out  "),
@@ -113,6 +113,32 @@ def test_lower_case_is_the_librarys(open_with: Open, tmp_path: Path) -> None:
     _compare(service, model, SentenceTransformer(str(folder), device="cpu"))
     one, other = _vectors(service, model, ["A Python", "a python"])
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("mode", [None, *MODES, ("cls", "mean")], ids=str)
+def test_a_networks_own_projection_is_the_recipes_first_step(
+    mode: Any, open_with: Open, tmp_path: Path
+) -> None:
+    """As sentence-transformers pools the projected states: after the last layer shown here."""
+    family, n = "embedding_gemma2_text", 24
+    if mode is None:  # no recipe in the folder: the library then takes the mean
+        build(family, tmp_path / "models" / family)
+        service, model = open_with(model_folder=tmp_path / "models"), f"folder:{family}"
+        library = SentenceTransformer(str(tmp_path / "models" / family), device="cpu")
+    else:
+        steps = [Pooling(n, mode), Dense(n, 7), Normalize()]
+        if mode in {"max", ("cls", "mean")}:
+            service, model, _ = with_recipe(family, [Pooling(n, mode)], open_with, tmp_path)
+            card = service.load(model)
+            assert (card.recipe, "projected" in card.recipe_note) == (None, True)
+            return
+        service, model, library = with_recipe(family, steps, open_with, tmp_path)
+    recipe = service.load(model).recipe
+    assert recipe is not None
+    assert [type(step).__name__ for step in recipe.steps] == (
+        ["DenseStep"] if mode is None else ["DenseStep", "DenseStep", "NormalizeStep"]
+    )
+    _compare(service, model, library)
 
 
 def test_a_model_without_a_recipe_says_so(tiny_service: EncoderService) -> None:

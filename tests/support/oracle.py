@@ -23,6 +23,13 @@ class Plain:
     attentions: np.ndarray | None  # (n_layers, n_heads, n_tokens, n_tokens)
 
 
+def before_projection(model: Any) -> Any:
+    """A model without the projection of its last states (EmbeddingGemma 2), as pages show it."""
+    if hasattr(model, "embedding_projection"):
+        model.embedding_projection = torch.nn.Identity()
+    return model
+
+
 class Oracle:
     """A model as plain transformers runs it; weights of attention are asked of eager attention."""
 
@@ -40,7 +47,7 @@ class Oracle:
         model = AutoModel.from_pretrained(self.folder, **arguments).eval()
         if self.folder.name == "bert-without-pooler":  # transformers puts random numbers there
             model.pooler = None
-        return model
+        return before_projection(model)
 
     @torch.inference_mode()
     def __call__(

@@ -67,24 +67,27 @@ TWO_SEGMENTS = {"bert", "albert", "electra", "megatron-bert", "ernie", "rembert"
 """Families that tell two texts apart; the others have no segment table or one of a single row."""
 _DEBERTAS = ("deberta", "deberta-v2", "deberta-v2-xlarge")
 NO_POSITIONS = {"modernbert", "deberta", "deberta-v2", "eurobert", "nomic_bert", "gte"}
-NO_POSITIONS |= {"jina_embeddings_v3", "gemma3_text"}
+_GEMMAS = ("gemma3_text", "embedding_gemma2_text")
+NO_POSITIONS |= {"jina_embeddings_v3", *_GEMMAS}
 NO_SEGMENT_TABLE = {"distilbert", "mpnet", "modernbert", "eurobert", "deberta", "deberta-v2"}
-NO_SEGMENT_TABLE |= {"gemma3_text"}
+NO_SEGMENT_TABLE |= {*_GEMMAS}
 NO_POOLER = {"distilbert", "electra", "modernbert", "eurobert", "nomic_bert", "gte", *_DEBERTAS}
-NO_POOLER |= {"gemma3_text"}
+NO_POOLER |= {*_GEMMAS}
+NO_HEAD = {"embedding_gemma2_text"}
+"""Families without any head in transformers."""
 TEXT_HEAD_ALONE = {"gemma3_text"}
 """Families whose only head in transformers, among those read here, is that for labels of texts."""
-MASKED = tuple(family for family in FAMILIES if family not in TEXT_HEAD_ALONE)
+MASKED = tuple(family for family in FAMILIES if family not in TEXT_HEAD_ALONE | NO_HEAD)
 """Families with a head for hidden words."""
 PROJECTED = {"albert", "electra", "rembert"}
 """Families with a linear layer between the embedding layer's LayerNorm and layer 0, built here."""
 NORMS = {
     "modernbert": "norm",
-    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert", "gemma3_text"), None),
+    **dict.fromkeys(("megatron-bert", "xlm-roberta-xl", "eurobert", *_GEMMAS), None),
 }
 """The embedding layer's LayerNorm, where it is not called so."""
 CASED = {
-    "gemma3_text",
+    *_GEMMAS,
     "gte",
     "jina_embeddings_v3",
     "xlm-roberta",
@@ -216,6 +219,11 @@ def _sizes(family: str) -> dict[str, Any]:
         sizes |= {"rms_norm_eps": 1e-2}  # with less, the norm of padding's 0 is a jump
         sizes |= {"query_pre_attn_scalar": 24, "hidden_activation": "gelu_pytorch_tanh"}
         sizes |= {"layer_types": ["full_attention", *["sliding_attention"] * (N_LAYERS - 1)]}
+    if family == "embedding_gemma2_text":  # layer 2 is local, with smaller heads
+        sizes |= {"num_key_value_heads": N_HEADS // 2, "head_dim": N_DIMS // 2, "pad_token_id": 0}
+        sizes |= {"global_head_dim": 24, "num_global_key_value_heads": 1, "sliding_window": 8}
+        sizes |= {"rms_norm_eps": 1e-2, "hidden_size_per_layer_input": 12, "embedding_dim": 24}
+        sizes |= {"layer_types": [f"{one}_attention" for one in ("full", "sliding", "full")]}
     if family.startswith("deberta"):  # as published, also where it is the default
         sizes |= {"relative_attention": True, "max_relative_positions": -1, "talking_head": False}
         sizes |= {"pos_att_type": "c2p|p2c", "position_biased_input": False, "type_vocab_size": 0}
@@ -239,6 +247,9 @@ def _randomize(model: PreTrainedModel, seed: int) -> None:
         spread = 0.5 if "embeddings." in name and parameter.ndim == 2 else 0.2
         values = torch.randn(parameter.shape, generator=generator)
         parameter.copy_(centre + spread * values)
+    for name, buffer in model.named_buffers():
+        if name.endswith("layer_scalar"):
+            buffer.fill_(0.9)
     for module in model.modules():
         if isinstance(module, torch.nn.Embedding) and module.padding_idx is not None:
             module.weight[module.padding_idx] = 0.0
@@ -428,4 +439,5 @@ _TOKENIZERS = {
     "gte": _xlm_roberta,
     "jina_embeddings_v3": _xlm_roberta,
     "gemma3_text": _gemma,
+    "embedding_gemma2_text": _gemma,
 }

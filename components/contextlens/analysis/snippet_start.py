@@ -13,6 +13,7 @@ __all__ = [
     "model_arguments",
     "prompt_argument",
     "recipe_lines",
+    "unprojected_lines",
 ]
 
 _WITHOUT_WRAPPER = r'{r"^(?:module\.|_orig_mod\.)+": ""}'  # names as training wrappers leave them
@@ -41,7 +42,17 @@ def load_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:
     """Return lines that load a card's tokenizer and model; a local model's path is left open."""
     start, name, revision = _source(card)
     arguments = f'attn_implementation="eager", {model_arguments(card, precision)}'
-    return [*start, *_load(name, revision, arguments)]
+    return [*start, *_load(name, revision, arguments), *unprojected_lines(card)]
+
+
+def unprojected_lines(card: ModelCard) -> list[str]:
+    """Return lines after which a model's last states are those before its own last projection."""
+    if not card.last_projection:
+        return []
+    return [
+        'model = getattr(model, "language_model", model)  # the part for texts',
+        f"model.{card.last_projection}.forward = lambda states: states  # as the page shows them",
+    ]
 
 
 def recipe_lines(card: ModelCard, precision: Precision = "exact") -> list[str]:

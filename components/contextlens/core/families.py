@@ -54,6 +54,8 @@ class Parts:
         convolution: adds to the first layer's output what it makes of layer 0 (DeBERTa-v2's large
             models).
         adds_one: True if its norms scale by one more than their weights say (Gemma).
+        layer_inputs: makes, of layer 0, what each layer reads besides the layer before it
+            (EmbeddingGemma 2): (n_batch, n_tokens, n_layers, n).
         are_shared: True if the list has fewer entries than there are layers (ALBERT).
         takes_booleans: True if attention takes its mask as booleans only, and always.
     """
@@ -67,6 +69,7 @@ class Parts:
     convolution: str | None = None
     attention: str | None = None
     adds_one: bool = False
+    layer_inputs: str | None = None
     are_shared: bool = False
     takes_booleans: bool = False
 
@@ -102,7 +105,7 @@ class Family:
         tokenizers: its tokenizer classes in transformers, without "Tokenizer".
         keys: the entries of a config.json that are read, with the values allowed.
         other_keys: alternative names that transformers accepts for entries, and prefers.
-        old_keys: entries of older config.json files that transformers converts into others.
+        old_keys: entries that transformers converts into others, as in older config.json files.
         has_segments: True if its inputs include segments; None if its config decides
             (type_vocab_size, of which more than 1 are needed).
         has_pooler: True if its class has a pooler.
@@ -121,6 +124,10 @@ class Family:
             them; "" in families where they always do.
         projection: the dotted name of the linear layer between the embedding layer's LayerNorm and
             layer 0; models whose embeddings have the size of the layers may lack it.
+        last_projection: the linear layer, without a bias, on each token after the last layer. It is
+            no part of the layers here, but the first step of the recipe for sentence vectors.
+        composite: the `model_type` of models that hold one of the family as `text_config`, with
+            weights called language_model.*, beside parts for pictures and sounds.
         layers, dims, heads, inner: the config's names for the numbers of layers, dimensions, heads
             and inner dimensions of the feed-forward.
         dropout, attention_dropout: its names for the shares that training sets to 0; those of a
@@ -149,6 +156,8 @@ class Family:
     window_end: int = 0
     sees_both_sides: str = ""
     projection: str | None = None
+    last_projection: str = ""
+    composite: str = ""
     layers: str = "num_hidden_layers"
     dims: str = "hidden_size"
     heads: str = "num_attention_heads"
@@ -232,6 +241,17 @@ def _is_plain_rotation(value: object) -> bool:
     )
 
 
+def _is_by_layer(value: object) -> bool:
+    """True for a per_layer_config of heads alone."""
+    names = {"head_dim", "num_key_value_heads"}
+    return value is None or (
+        isinstance(value, dict)
+        and all(re.fullmatch(r"[0-9]{1,3}", layer) for layer in value)
+        and all(isinstance(one, dict) and {*one} <= names for one in value.values())
+        and all(_N_DIMS.allows(size) for one in value.values() for size in one.values())
+    )
+
+
 _ROTATIONS = Rule("rotation by a rope_theta alone, without scaling", _is_plain_rotation)
 _ROTATION = {
     "rope_parameters": Rule(
@@ -280,6 +300,21 @@ _DEBERTA = _BERT | {
     "max_relative_positions": whole_number(-1, 1_000_000),
     "pos_att_type": _TERMS,
     "position_biased_input": _FLAG,
+}
+_GEMMA = _SHARED | {
+    "num_hidden_layers": _N_LAYERS,
+    "hidden_size": _N_DIMS,
+    "num_attention_heads": _N_HEADS,
+    "num_key_value_heads": whole_number(1, 1024),
+    "head_dim": _N_DIMS,
+    "intermediate_size": _N_INNER,
+    "hidden_activation": ACTIVATION,
+    "rms_norm_eps": _EPSILON,
+    "attention_bias": _FLAG,
+    "attention_dropout": _DROPOUT,
+    "sliding_window": whole_number(1, 1_000_000),
+    "layer_types": _LAYER_TYPES,
+    "rope_parameters": _ROTATIONS,
 }
 
 
@@ -617,23 +652,10 @@ FAMILIES: dict[str, Family] = {
             model_type="gemma3_text",
             class_name="Gemma3TextModel",
             tokenizers=("Gemma",),
-            keys=_SHARED
+            keys=_GEMMA
             | {
-                "num_hidden_layers": _N_LAYERS,
-                "hidden_size": _N_DIMS,
-                "num_attention_heads": _N_HEADS,
-                "num_key_value_heads": whole_number(1, 1024),
-                "head_dim": _N_DIMS,
-                "intermediate_size": _N_INNER,
-                "hidden_activation": ACTIVATION,
-                "rms_norm_eps": _EPSILON,
-                "attention_bias": _FLAG,
-                "attention_dropout": _DROPOUT,
                 "query_pre_attn_scalar": whole_number(1, 1_000_000),
                 "attn_logit_softcapping": _NONE,
-                "sliding_window": whole_number(1, 1_000_000),
-                "layer_types": _LAYER_TYPES,
-                "rope_parameters": _ROTATIONS,
                 "use_bidirectional_attention": _FLAG,
             },
             old_keys=_OLD_ROTATION
@@ -658,6 +680,42 @@ FAMILIES: dict[str, Family] = {
             scales_words=True,
             window_end=-1,
             sees_both_sides="use_bidirectional_attention",
+            attention_dropout="attention_dropout",
+        ),
+        Family(
+            model_type="embedding_gemma2_text",
+            class_name="EmbeddingGemma2TextModel",
+            tokenizers=("Gemma",),
+            keys=_GEMMA | {"hidden_size_per_layer_input": _N_DIMS, "embedding_dim": _N_DIMS},
+            old_keys={
+                "per_layer_config": Rule(
+                    "null, or head_dim and num_key_value_heads by the number of a layer",
+                    _is_by_layer,
+                ),
+                "global_head_dim": _N_DIMS,
+                "num_global_key_value_heads": whole_number(1, 1024),
+                "sliding_window_pattern": whole_number(1, 256),
+            },
+            has_segments=False,
+            has_pooler=False,
+            parts=Parts(
+                "layers",
+                "self_attn.o_proj",
+                "post_feedforward_layernorm",
+                places=_angles,
+                norm="RMSNorm",
+                final_norm="norm",
+                attention="post_attention_layernorm",
+                layer_inputs="ple",
+            ),
+            tables="",
+            word_table="embed_tokens",
+            norm=None,
+            positions="rotation",
+            has_positions=False,
+            scales_words=True,
+            last_projection="embedding_projection",
+            composite="embedding_gemma2",
             attention_dropout="attention_dropout",
         ),
     )

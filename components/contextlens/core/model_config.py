@@ -16,22 +16,27 @@ from contextlens.core.untrusted import read_json, shortened
 __all__ = ["allowed_config", "family_of", "read_config"]
 
 _LARGEST_CONFIG = 1_000_000  # bytes
+_COMPOSITES = {family.composite: family for family in FAMILIES.values() if family.composite}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's config.json.
+    """A model folder's config.json; of a model that also reads pictures, the part for texts.
 
     Raises:
         CheckpointError: the file is missing, too large, or contains JSON that no real model has.
     """
     try:
-        return read_json(
+        config = read_json(
             folder / "config.json", title="The model's config.json", most_bytes=_LARGEST_CONFIG
         )
     except FileNotFoundError as exc:
         raise CheckpointError(
             "The model has no config.json, so its kind is not known. Choose another model."
         ) from exc
+    family, text = _COMPOSITES.get(str(config.get("model_type"))), config.get("text_config")
+    if family is None:
+        return config
+    return {**(text if isinstance(text, dict) else {}), "model_type": family.model_type}
 
 
 def family_of(config: dict[str, Any]) -> Family:
@@ -66,15 +71,9 @@ def family_of(config: dict[str, Any]) -> Family:
     return family
 
 
-_BESIDE = (
-    "their layers also read the embedding layer, not only the layer before, and the last one is "
-    "projected to a size of its own"
-)
 _REASONS = {
     "new": "they need the program code of their repository, unless converted to the kind 'gte'",
     "big_bird": "they attend to blocks of tokens drawn at random",
-    "embedding_gemma2": _BESIDE,
-    "embedding_gemma2_text": _BESIDE,
     "bert-generation": "their tokenizer does not say where in the text its tokens are",
     "fnet": "they mix tokens without attention",
     "roc_bert": "they also read the shape and the sound of each character",

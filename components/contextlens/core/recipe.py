@@ -69,7 +69,7 @@ class DenseStep(Struct, frozen=True, tag=True):
     """A linear layer with an activation: `activation(W x + b)`, plus `x` itself with a residual.
 
     Attributes:
-        folder: where its weights are, below the model's folder.
+        folder: where its weights are, below the model's folder; "" for the network's own layer.
         n_in, n_out: the numbers of dimensions before and after.
         activation: the name of torch's module.
         has_bias: True if `b` is added.
@@ -148,18 +148,26 @@ def is_recipe_file(name: str) -> bool:
     return name in single or _STEP_FILE.fullmatch(name) is not None
 
 
-def read_recipe(folder: Path, *, n_dims: int, max_length: int) -> SentenceRecipe | None:
+def read_recipe(
+    folder: Path, *, n_dims: int, max_length: int, projection: DenseStep | None = None
+) -> SentenceRecipe | None:
     """Return the recipe in a model's folder, or None if it has none.
+
+    A network that projects the states of its last layer has one in any case: their mean, projected.
 
     Args:
         folder: the model's files.
         n_dims: the size of the network's states.
         max_length: the most tokens that the network takes.
+        projection: what the network does to each of its states. It has no bias, so that it comes
+            to the same after any pooling that adds states up.
 
     Raises:
         CheckpointError: the files are damaged, or a step is not supported.
     """
     modules = _list(folder / _MODULES)
+    if modules is None and projection is not None:
+        return SentenceRecipe(("mean",), (projection,), max_length)
     if modules is None:
         return None
     kinds = [_kind(module) for module in modules]
@@ -169,6 +177,10 @@ def read_recipe(folder: Path, *, n_dims: int, max_length: int) -> SentenceRecipe
     poolings = _poolings(pooling)
     steps: list[DenseStep | NormalizeStep] = []
     size = n_dims * len(poolings)
+    if projection is not None:
+        if poolings == ("max",) or len(poolings) > 1:
+            raise _unsupported("it pools projected states by more than a sum")
+        steps, size = [projection], projection.n_out
     for kind, module in zip(kinds[2:], modules[2:], strict=True):
         match kind:
             case "Normalize":

@@ -564,6 +564,7 @@ class ModelCard:
     provenance: Provenance
     fast: FastPrecision
     device: str = "cpu"  # the device it runs on, as torch names it: "cpu", "cuda:0", "mps"
+    last_projection: str = ""  # of each state after the last layer; hidden states leave it out
     recipe: SentenceRecipe | None = None  # its authors' own steps to a sentence vector
     recipe_note: str = ""  # why a recipe in its files is not offered
     tokenizer_size: int = 0  # tokens in its tokenizer, added ones included
@@ -673,7 +674,7 @@ class Architecture:
     """A model's sizes and parameters, known with or without its weights.
 
     Attributes:
-        n_head_dims: dimensions of a head; heads need not share `n_dims` among them.
+        n_head_dims: dimensions of a head in each layer; heads need not share `n_dims` among them.
         n_inner: width of the feed-forward layer inside each encoder layer.
         max_length: tokens that fit, special ones included.
         dropout: share of values that training sets to 0, as the config says; no parameters.
@@ -688,7 +689,7 @@ class Architecture:
     n_layers: int
     n_dims: int
     n_heads: int
-    n_head_dims: int
+    n_head_dims: tuple[int, ...]
     n_inner: int
     vocabulary_size: int
     max_length: int

@@ -19,7 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.analysis.snippet_start import library_arguments, literal, model_arguments
+from contextlens.analysis.snippet_start import (
+    library_arguments,
+    literal,
+    model_arguments,
+    unprojected_lines,
+)
 from contextlens.content.language import say
 from contextlens.core.schema import ModelCard
 
@@ -104,6 +109,7 @@ def plain_script(
         "model = AutoModel.from_pretrained(",
         f"    source{revision}, use_safetensors=True, {model_arguments(card)}",
         ").eval()",
+        *unprojected_lines(card),
         _STATES.format(
             texts="".join(f"    {literal(text)},\n" for text in texts), max_length=card.max_length
         )

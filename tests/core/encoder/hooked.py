@@ -17,6 +17,7 @@ from tests.support.oracle import Oracle
 
 Vector = np.ndarray | float
 
+GEMMAS = ("gemma3_text", "embedding_gemma2_text")
 MIXING = {
     "distilbert": lambda layer: layer.attention.out_lin,
     "mpnet": lambda layer: layer.attention.attn.o,
@@ -26,9 +27,9 @@ MIXING = {
     "nomic_bert": lambda layer: layer.self_attn.o_proj,
     "gte": lambda layer: layer.self_attn.o_proj,
     "jina_embeddings_v3": lambda layer: layer.self_attn.o_proj,
-    "gemma3_text": lambda layer: layer.self_attn.o_proj,
+    **dict.fromkeys(GEMMAS, lambda layer: layer.self_attn.o_proj),
 }
-ATTENTION = {**MIXING, "gemma3_text": lambda layer: layer.post_attention_layernorm}
+ATTENTION = {**MIXING, **dict.fromkeys(GEMMAS, lambda layer: layer.post_attention_layernorm)}
 FEED_FORWARD = {
     "distilbert": lambda layer: layer.ffn.lin2,
     "albert": lambda layer: layer.albert_layers[0].ffn_output,
@@ -37,7 +38,7 @@ FEED_FORWARD = {
     "nomic_bert": lambda layer: layer.mlp.down_proj,
     "gte": lambda layer: layer.mlp.down_proj,
     "jina_embeddings_v3": lambda layer: layer.mlp.fc2,
-    "gemma3_text": lambda layer: layer.post_feedforward_layernorm,
+    **dict.fromkeys(GEMMAS, lambda layer: layer.post_feedforward_layernorm),
 }
 
 BOOLEAN = {"deberta", "deberta-v2"}
@@ -62,8 +63,8 @@ class Run:
     """All that passed through the model."""
 
     hidden: np.ndarray  # (n_layers + 1, n_tokens, n_dims)
-    heads: np.ndarray  # (n_layers, n_tokens, n_dims), side by side
-    attention: np.ndarray  # the same shape
+    heads: Sequence[np.ndarray]  # of each layer, (n_tokens, n heads' dims), side by side
+    attention: np.ndarray  # (n_layers, n_tokens, n_dims)
     feed_forward: np.ndarray
 
 
@@ -85,6 +86,8 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
         layer = len(seen["in"])  # the layer whose output comes in
         hidden = states(args[0], layer)
         seen["in"].append(hidden)
+        if hasattr(model, "ple"):  # layer 0 is read again, as it was changed
+            args = (hidden, model.ple(seen["in"][0])[:, :, layer])
         n = hidden.shape[1]
         mask = torch.zeros(1, 1, n, n)
         for where, by, position in edits.hidden:
@@ -96,7 +99,7 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
             return (hidden, mask == 0, *args[2:]), kwargs
         if "attention_mask" not in kwargs:
             return (hidden, mask, *args[2:]), kwargs
-        if family == "gemma3_text":
+        if family in GEMMAS:
             window = (module.self_attn.sliding_window or n + 1) - 1  # it leaves the last one out
         else:
             is_local = "sliding" in getattr(module, "attention_type", "")
@@ -142,8 +145,9 @@ def run(oracle: Oracle, text: str, pair: str | None = None, edits: Edits | None 
                 hooks.callback(handle.remove)
         out = model(**inputs_of(oracle, text, pair))
     hidden = [*seen["in"], states(out.last_hidden_state, n_layers)]  # after a final LayerNorm
-    kept = (hidden, seen["heads"], seen["attention"], seen["ff"])
-    return Run(*(torch.cat(tensors).numpy() for tensors in kept))
+    kept = (torch.cat(tensors).numpy() for tensors in (hidden, seen["attention"], seen["ff"]))
+    states, attention, feed_forward = kept
+    return Run(states, [one[0].numpy() for one in seen["heads"]], attention, feed_forward)
 
 
 def layers_of(model: Any) -> Any:

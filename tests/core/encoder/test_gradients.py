@@ -73,10 +73,10 @@ def captum_shares(oracle: Oracle, pair: str | None, layer: int, steps: int) -> n
     )
 
     def hidden(states: torch.Tensor | None, put_in: torch.Tensor | None = None) -> Any:
-        more = {
-            name: value.expand(1 if states is None else len(states), -1)
-            for name, value in inputs.items()
-        }
+        n = 1 if states is None else len(states)
+        more = {name: value.expand(n, -1) for name, value in inputs.items()}
+        if hasattr(model, "ple"):  # every layer reads the words' vectors
+            states, put_in = None, put_in if states is None else states
         handles = []
         if put_in is not None:
             handles.append(words.register_forward_hook(lambda *_: put_in))

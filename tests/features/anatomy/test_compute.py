@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from contextlens.features.anatomy.compute import compared_architectures, measure
 from contextlens.features.anatomy.measures import build_tree, n_values, operations, parameter_rows
 from contextlens.ui.state.view import DEFAULT, ViewState
 from tests.features.anatomy.shown import BASE, LARGE, MODELS, direct, on, seen
+from tests.support.oracle import before_projection
 
 
 def test_the_table_is_of_all_arrays_or_of_those_that_match(service: EncoderService) -> None:
@@ -64,7 +66,7 @@ def test_the_row_for_padding_and_its_vector_are_torchs(
     view = ViewState(model, DEFAULT.sentences)
     assert seen(tiny_service, view).padding is None
     padding = seen(tiny_service, view, part="embeddings/word").padding
-    network = direct(model, tiny_root, bundled_folder)
+    network = before_projection(deepcopy(direct(model, tiny_root, bundled_folder)))
     assert padding is not None
     row = network.get_input_embeddings().weight[padding.token_id].detach()
     assert padding.norm == pytest.approx(float(row.norm()), abs=1e-6)

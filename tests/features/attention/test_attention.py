@@ -139,26 +139,33 @@ def test_every_family_works(tiny_service: EncoderService, family: str) -> None:
     ).grid.weights.size
 
 
-@pytest.mark.parametrize(("model", "window"), [("folder:modernbert", 4), ("folder:gemma3_text", 8)])
+@pytest.mark.parametrize(
+    ("model", "window", "local"),
+    [
+        ("folder:modernbert", 4, (2, 3)),
+        ("folder:gemma3_text", 8, (2, 3)),
+        ("folder:embedding_gemma2_text", 8, (2,)),
+    ],
+)
 def test_a_local_layer_is_called_local_and_has_no_weight_far_away(
-    model: str, window: int, tiny_service: EncoderService
+    model: str, window: int, local: tuple[int, ...], tiny_service: EncoderService
 ) -> None:
     card = tiny_service.load(model)
-    assert (card.local_layers, card.window) == ((2, 3), window)
+    assert (card.local_layers, card.window) == (local, window)
     for layer in (1, 2, 3):
         own = {"show": "Layer", "layer": layer}
         attention = attention_on(tiny_service, LONG_WORDS, model=model, **own)
         places = np.arange(attention.encoding.n_tokens)
         far = np.abs(places[:, None] - places) > window
         assert far.any()
-        assert (attention.weights[far] == 0).all() == (layer > 1)
+        assert (attention.weights[far] == 0).all() == (layer in local)
         assert (attention.weights[~far] > 0).all()
-        local = [note for note in attention.notes() if "local" in note.key]
-        keys = ["attention.note.local.shown"] if layer > 1 else []
-        assert [note.key for note in local] == keys
-        assert all(note.numbers == {"layer": layer, "window": window} for note in local)
+        told = [note for note in attention.notes() if "local" in note.key]
+        keys = ["attention.note.local.shown"] if layer in local else []
+        assert [note.key for note in told] == keys
+        assert all(note.numbers == {"layer": layer, "window": window} for note in told)
     for show, layer, numbers in (
-        ("All", 3, {"n": 2, "n_layers": 3, "window": window}),
+        ("All", 3, {"n": len(local), "n_layers": 3, "window": window}),
         ("Rollout", 2, {"n": 1, "n_layers": 2, "window": window}),
     ):
         own = {"show": show, "layer": layer}

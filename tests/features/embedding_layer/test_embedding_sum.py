@@ -147,6 +147,7 @@ IN_ATTENTION = {
     "gte": "rotation",
     "jina_embeddings_v3": "rotation",
     "gemma3_text": "rotation",
+    "embedding_gemma2_text": "rotation",
 }
 
 
@@ -159,14 +160,15 @@ def test_every_family_has_its_own_steps(family: str, tiny_service: EncoderServic
     assert ("segment" in steps) == (family not in NO_SEGMENT_TABLE)
     assert ("position" in steps) == (family not in NO_POSITIONS)
     n_parts = len(summands(embedding.parts))
-    kind = "scaled" if family == "gemma3_text" else "-".join(summands(embedding.parts))
+    kind = "scaled" if "gemma" in family else "-".join(summands(embedding.parts))
     assert embedding.title().key.endswith(f".{kind}")
     assert ("LayerNorm" in steps) == (family in PROJECTED)
     has_norm = NORMS.get(family, "LayerNorm") is not None
     assert ("sum" in steps) == (n_parts > 1 and has_norm)
     told = {claim.key.removeprefix("embedding_layer.kind.") for claim in embedding.kind()}
     assert "-".join(summands(embedding.parts)) in told
-    assert ("scaled" in told) == (family == "gemma3_text")
+    assert ("scaled" in told) == ("gemma" in family)
+    assert ("read_again" in told) == (family == "embedding_gemma2_text")
     assert ("one_segment" in told) == (
         family not in NO_SEGMENT_TABLE | TWO_SEGMENTS | set(VARIANTS)
     )

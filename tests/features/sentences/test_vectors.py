@@ -56,8 +56,9 @@ def test_every_family_has_the_vectors_that_its_card_offers(
     assert ("pooler" in vectors) == (card.provenance.pooler.state == "trained")
     assert (RECIPE in vectors) == (card.recipe is not None)
     last = tiny_service.encode(model, texts)
-    for rows in vectors.values():
-        assert rows.shape == (3, card.n_dims)
+    for pooling, rows in vectors.items():
+        is_projected = pooling == RECIPE and card.last_projection
+        assert rows.shape == (3, 24 if is_projected else card.n_dims)
         assert np.isfinite(rows).all()
     np.testing.assert_allclose(vectors["cls"], [e.hidden[-1, 0] for e in last], atol=1e-5)
     n_last = min(4, card.n_layers)

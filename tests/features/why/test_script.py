@@ -71,7 +71,7 @@ def _numbers(result: Explanation, found: dict[str, Any]) -> list[tuple[Any, Any]
     return [(found[name], array) for name, array in result.arrays().items() if name in names]
 
 
-SLOW = {"gemma3_text"}
+SLOW = {"gemma3_text", "embedding_gemma2_text"}
 """transformers makes its masks entry by entry, at each of the hundreds of runs in the scripts."""
 
 

@@ -63,8 +63,10 @@ def _architecture(
         n_layers=config.num_hidden_layers,
         n_dims=config.hidden_size,
         n_heads=config.num_attention_heads,
-        n_head_dims=getattr(config, "head_dim", None)
-        or config.hidden_size // config.num_attention_heads,
+        n_head_dims=tuple(
+            getattr(layer, "head_dim", None) or config.hidden_size // config.num_attention_heads
+            for layer in config.per_layer_config
+        ),
         n_inner=getattr(config, family.inner),
         vocabulary_size=config.vocab_size,
         max_length=config.max_position_embeddings - n_skipped,

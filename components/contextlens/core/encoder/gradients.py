@@ -165,9 +165,7 @@ def _labelled(
         )
 
     def logits(hidden: torch.Tensor) -> torch.Tensor:
-        for number in range(1, loaded.card.n_layers + 1):
-            hidden = loaded.layerwise.step(number, hidden, None)
-        found = head(hidden)
+        found = head(loaded.layerwise.through(hidden, loaded.card.n_layers))
         return found if token is None else found[:, token]
 
     return tokens, logits
@@ -359,9 +357,8 @@ def _cosine(loaded: LoadedModel, layer: int, weights: torch.Tensor, toward: torc
     weights = device.put(weights)
 
     def cosine(hidden: torch.Tensor) -> torch.Tensor:
-        for number in range(1, layer + 1):
-            hidden = loaded.layerwise.step(number, hidden, None)
-        pooled = torch.einsum("n,bnd->bd", weights, hidden).double()
+        states = loaded.layerwise.through(hidden, layer)
+        pooled = torch.einsum("n,bnd->bd", weights, states).double()
         return torch.nn.functional.normalize(pooled, dim=1) @ wanted
 
     return cosine

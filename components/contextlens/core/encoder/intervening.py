@@ -297,11 +297,12 @@ def plain_layers(
     ids, mask, segments = network_inputs(loaded, batch, loaded.device.for_steps)
     visible = None if bool(mask.all()) else mask.bool()[:, None, None, :]
     hidden = loaded.layerwise.embed(ids, segments) * mask[..., None]  # a convolution reads padding
+    inputs = loaded.layerwise.layer_inputs(hidden)
     yield 0, hidden
     for layer in range(1, last + 1):
         if sums is not None:
             sums.begin(layer, batch)
-        hidden = loaded.layerwise.step(layer, hidden, visible, sums)
+        hidden = loaded.layerwise.step(layer, hidden, visible, inputs, sums)
         yield layer, hidden
 
 
@@ -495,7 +496,7 @@ def run_group(
     """
     requested = rows[0].result.layers
     changed = sorted((r for r in rows if r.joins <= max(requested)), key=lambda row: row.joins)
-    needed = {row.joins for row in changed} | {
+    needed = {0, *(row.joins for row in changed)} | {
         layer for row in rows for layer in requested if layer < row.joins
     }
     plain: _Plain = {}
@@ -522,13 +523,17 @@ def _run_batch(
     rows = sorted(rows, key=lambda row: row.joins)
     requested, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
     n_heads = loaded.card.n_heads
+    first = torch.stack([plain[0][_text_of(row)][:width] for row in rows])
+    replace_states(0, first, rows, put_in)
+    inputs = loaded.layerwise.layer_inputs(first)
     hidden = torch.empty(0)
     for layer in range(rows[0].joins, max(requested) + 1):
         inside = rows[: len(hidden)]
         if inside:
             switches = Switches(layer, inside, put_in, n_heads=n_heads)
             visible = visible_positions(layer, inside, width, hidden.device)
-            hidden = loaded.layerwise.step(layer, hidden, visible, switches)
+            own = None if inputs is None else inputs[: len(inside)]
+            hidden = loaded.layerwise.step(layer, hidden, visible, own, switches)
         joining = [plain[layer][_text_of(row)][:width] for row in rows if row.joins == layer]
         if joining:
             hidden = torch.cat([*([hidden] if inside else []), torch.stack(joining)])

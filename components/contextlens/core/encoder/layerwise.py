@@ -170,11 +170,28 @@ class Layerwise:
         embedded: torch.Tensor = tables(input_ids=ids if words is None else None, **more)
         return embedded if self._projection is None else self._projection(embedded)
 
+    def layer_inputs(self, first: torch.Tensor) -> torch.Tensor | None:
+        """What each layer reads besides the layer before it; None in most families.
+
+        Args:
+            first: layer 0, (n_batch, n_tokens, n_dims).
+        """
+        name = self._family.parts.layer_inputs
+        return None if name is None else self._model.get_submodule(name)(first)
+
+    def through(self, hidden: torch.Tensor, last: int) -> torch.Tensor:
+        """The hidden states of layer `last` from those of layer 0; each position sees all."""
+        inputs = self.layer_inputs(hidden)
+        for layer in range(1, last + 1):
+            hidden = self.step(layer, hidden, None, inputs)
+        return hidden
+
     def step(
         self,
         layer: int,
         hidden: torch.Tensor,
         visible: torch.Tensor | None,
+        inputs: torch.Tensor | None,
         tap: HiddenStateHook | None = None,
     ) -> torch.Tensor:
         """The hidden states of a layer from those of the layer before it.
@@ -185,15 +202,16 @@ class Layerwise:
             visible: bool, (n_batch, 1, n_tokens or 1, n_tokens): True if a position (third axis)
                 may attend to another (fourth axis); None if all may. In a local layer, the window
                 limits it further.
+            inputs: `layer_inputs` of the same texts.
             tap: sees, and may change, the outputs of this layer's parts.
         """
         module = self._layers[int((layer - 1) / (self.n_layers / len(self._layers)))]
         if layer in self._local_layers:
             visible = self._within_window(visible, hidden)
-        more = {}
+        more = {} if inputs is None else {"per_layer_input": inputs[:, :, layer - 1]}
         if (told := self._family.parts.places) is not None:
             places = torch.arange(hidden.shape[1], device=hidden.device)[None]
-            more = told(self._model, layer, hidden, places)
+            more |= told(self._model, layer, hidden, places)
         self._local.tap = tap
         try:
             out = module(hidden, attention_mask=self._mask(visible, hidden), **more)

@@ -15,17 +15,18 @@ from contextlens.core.encoder.devices import CPU, Device, return_freed_memory
 from contextlens.core.encoder.heads import Head, read_heads, read_labels
 from contextlens.core.encoder.layerwise import Layerwise, distance_terms, local_layers, window_of
 from contextlens.core.encoder.sentences import DenseWeights, read_dense
-from contextlens.core.encoder.shapes import WRAPPER, check_shapes
+from contextlens.core.encoder.shapes import check_shapes, prefixes_of
 from contextlens.core.encoder.views import ModelVariants
 from contextlens.core.encoder.vocabulary import LoadedTokenizer, load_tokenizer
 from contextlens.core.errors import CheckpointError, ModelError
 from contextlens.core.families import Family, Told
 from contextlens.core.files import checksum_of
 from contextlens.core.model_config import allowed_config, family_of, read_config
-from contextlens.core.recipe import SentenceRecipe, read_recipe
+from contextlens.core.recipe import DenseStep, SentenceRecipe, read_recipe
 from contextlens.core.registry import ModelFiles
 from contextlens.core.schema import (
     FastPrecision,
+    FloatArray,
     Labels,
     ModelCard,
     PartState,
@@ -112,10 +113,11 @@ def load_model(files: ModelFiles, fast: FastPrecision, device: Device = CPU) -> 
         local_layers=local_layers(model.config),
         window=window_of(model.config, family),
         positions=_told(model.config, family),
+        last_projection=family.last_projection,
     )
     for part in (model, *heads.values()):
         _move(part, files.title, device)
-    recipe, dense, note = _recipe(files.folder, card)
+    recipe, dense, note = _recipe(files.folder, card, _last_projection(model, family))
     card = replace(card, recipe=recipe, recipe_note=note)
     trained = {
         "embeddings": provenance.embedding_layer.state == "trained",
@@ -133,13 +135,27 @@ def _told(config: Any, family: Family) -> Told | None:
     return family.positions
 
 
+def _last_projection(model: Any, family: Family) -> FloatArray | None:
+    """(n_out, n_dims): the weights of the linear layer after the last layer, if there is one."""
+    if not family.last_projection:
+        return None
+    weights: FloatArray = model.get_submodule(family.last_projection).weight.cpu().numpy()
+    return weights
+
+
 def _recipe(
-    folder: Path, card: ModelCard
+    folder: Path, card: ModelCard, projection: FloatArray | None
 ) -> tuple[SentenceRecipe | None, dict[str, DenseWeights], str]:
     """The recipe with its weights, or why the one in the folder is not offered."""
+    own, step = dict[str, DenseWeights](), None
+    if projection is not None:
+        own[""] = {"linear.weight": projection}
+        step = DenseStep("", card.n_dims, len(projection), "Identity", False, False)
     try:
-        recipe = read_recipe(folder, n_dims=card.n_dims, max_length=card.max_length)
-        return recipe, {} if recipe is None else read_dense(folder, recipe), ""
+        recipe = read_recipe(
+            folder, n_dims=card.n_dims, max_length=card.max_length, projection=step
+        )
+        return recipe, {} if recipe is None else own | read_dense(folder, recipe), ""
     except CheckpointError as exc:  # everything else that the model says is right without it
         return None, {}, str(exc)
 
@@ -191,7 +207,7 @@ def _read_weights(
             config=cls.config_class(**config),
             **family.options,
             dtype=torch.float32,
-            key_mapping={WRAPPER: ""},
+            key_mapping=prefixes_of(family),
             use_safetensors=True,
             local_files_only=True,
             output_loading_info=True,
@@ -203,6 +219,8 @@ def _read_weights(
         ) from exc
     if getattr(model.config, "use_cache", False):  # keys and values, for a text to go on
         model.config.use_cache = False
+    if family.last_projection:  # the recipe for sentence vectors has it
+        model.get_submodule(family.last_projection).forward = _unchanged
     missing = set(info["missing_keys"])
     if missing:
         model.pooler = None
@@ -210,9 +228,14 @@ def _read_weights(
     return model.eval().requires_grad_(requires_grad=False), missing
 
 
+def _unchanged(states: torch.Tensor) -> torch.Tensor:
+    return states
+
+
 def _check_finite(model: Any, title: str) -> None:
     """Refuse weights with NaN or infinite values; smallest and largest value show both."""
-    parameters = {name: value.detach() for name, value in model.named_parameters()}
+    every = model.state_dict().items()  # with buffers, which may be stored, too
+    parameters = {name: value for name, value in every if value.is_floating_point()}
     bad = [n for n, v in parameters.items() if not torch.stack(torch.aminmax(v)).isfinite().all()]
     if bad:
         n_bad = int((~parameters[bad[0]].isfinite()).sum())

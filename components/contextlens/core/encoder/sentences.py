@@ -25,12 +25,12 @@ _SMALLEST = 1e-12  # the smallest length to divide by
 
 
 def read_dense(folder: Path, recipe: SentenceRecipe) -> dict[str, DenseWeights]:
-    """Return the weights of a recipe's linear layers, by their folder.
+    """Return the weights of a recipe's linear layers in files of their own, by their folder.
 
     Raises:
         CheckpointError: a file is missing or damaged, or holds other shapes than its settings say.
     """
-    steps = [step for step in recipe.steps if isinstance(step, DenseStep)]
+    steps = [step for step in recipe.steps if isinstance(step, DenseStep) and step.folder]
     return {step.folder: _weights(folder, step) for step in steps}
 
 

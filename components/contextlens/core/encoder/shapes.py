@@ -24,10 +24,11 @@ from contextlens.core.errors import CheckpointError
 from contextlens.core.families import Family
 from contextlens.core.registry import ModelFiles
 
-__all__ = ["WRAPPER", "StoredWeights", "check_shapes", "own_names"]
+__all__ = ["WRAPPER", "StoredWeights", "check_shapes", "own_names", "prefixes_of"]
 
 WRAPPER = r"^(?:module\.|_orig_mod\.)+"
 """What DistributedDataParallel and torch.compile put before each weight's name."""
+_PART_FOR_TEXTS = r"^(?:model\.)?language_model\."
 
 Shapes = dict[str, tuple[int, ...]]
 _DTYPES = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
@@ -145,6 +146,11 @@ def _read_headers(
     return headers
 
 
+def prefixes_of(family: Family) -> dict[str, str]:
+    """Patterns of what weights' names begin with in files and not in the model, to be removed."""
+    return {WRAPPER: "", **({_PART_FOR_TEXTS: ""} if family.composite else {})}
+
+
 def own_names(name: str, prefix: str, family: Family) -> list[str]:
     """The names that transformers will give a weight, without the prefix of the encoder.
 
@@ -152,7 +158,8 @@ def own_names(name: str, prefix: str, family: Family) -> list[str]:
     query, key and value in one.
     """
     renamings, converters = _conversions(family.model_type)
-    name = re.sub(WRAPPER, "", name)
+    for pattern in prefixes_of(family):
+        name = re.sub(pattern, "", name)
     for old, new in _LEGACY.items():
         if name.endswith(old):
             name = name.removesuffix(old) + new

@@ -27,8 +27,9 @@ together, or fewer, than $d$; attention then takes these in place of $d$. The sc
 weighted sum of attention take $N^2 d$ each. A projection from $e$ to $d$ dimensions after the
 embedding layer adds $N e d$. DeBERTa projects the $r$ rows of its table of distances in each layer,
 and scores each token against them: $r d (d + N)$ for each of its two terms. A convolution
-over $k$ tokens adds $N k d^2$. The pooler reads one token. Additions, LayerNorm, softmax and the
-look-up of table rows are not counted.
+over $k$ tokens adds $N k d^2$. EmbeddingGemma 2 makes an input of $p$ dimensions for each layer
+from layer 0, which adds $3 N L d p$, and projects the last layer to $e$ dimensions: $N d e$. The
+pooler reads one token. Additions, LayerNorm, softmax and the look-up of table rows are not counted.
 
 **Singular values** $\sigma_1 \ge \sigma_2 \ge \dots$ of a matrix $W$ say how strongly it stretches
 along its directions; $\lVert W \rVert_F^2 = \sum_i \sigma_i^2$. They are shown beside those of a

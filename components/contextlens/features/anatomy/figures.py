@@ -38,10 +38,11 @@ _TINT, _FRAME_TINT, _FAINT_TINT = 0.34, 0.12, 0.06
 """Opacities over the page's ground: of a part, of a frame around parts, and of what is faint."""
 _COLORS = {
     **dict.fromkeys(("embeddings", "word"), _BLUE),
-    **dict.fromkeys(("position", "segment", "projection"), _SKY),
+    **dict.fromkeys(("position", "segment", "projection", "layer-inputs"), _SKY),
+    **dict.fromkeys(("layer-input", "gate", "gate-output"), _SKY),
     **dict.fromkeys(("attention", "query", "key", "value", "qkv", "output"), _ORANGE),
     **dict.fromkeys(("feed-forward", "widening", "narrowing"), _GREEN),
-    "pooler": _PURPLE,
+    **dict.fromkeys(("pooler", "last-projection"), _PURPLE),
     **dict.fromkeys(("relative", "convolution"), _VERMILION),
     **dict.fromkeys(("layer", "shared", "model"), NEUTRAL),
 }

@@ -23,7 +23,8 @@ from contextlens.core.schema import Architecture, FloatArray, Parameter
 PartKind = Literal[
     "model", "embeddings", "word", "position", "segment", "layernorm", "projection",
     "layer", "shared", "attention", "query", "key", "value", "qkv", "output", "relative",
-    "feed-forward", "widening", "narrowing", "convolution", "pooler", "other",
+    "feed-forward", "widening", "narrowing", "convolution", "layer-inputs", "layer-input", "gate",
+    "gate-output", "last-projection", "pooler", "other",
 ]  # fmt: skip
 
 
@@ -229,11 +230,19 @@ def _outside_layers(family: Family) -> Iterator[tuple[str, tuple[Step, ...]]]:
         convolution = Step("convolution", "Convolution", "convolution")
         yield f"{name}.LayerNorm", (convolution, _NORM)
         yield name, (convolution, Step("neighbours", "Neighbours", "convolution"))
+    if (name := family.parts.layer_inputs) is not None:
+        inputs = Step("layer-inputs", "Inputs of the layers", "layer-inputs")
+        yield f"{name}.per_layer_projection_norm", (inputs, replace(_NORM, name=family.parts.norm))
+        yield name, (inputs, Step("projection", "Projection", "layer-inputs"))
+    if family.last_projection:
+        last = Step("last-projection", "Last projection", "last-projection")
+        yield family.last_projection, (last,)
     yield from _OUTSIDE_LAYERS
 
 
 _ATTENTION = Step("attention", "Attention", "attention")
 _FORWARD = Step("feed-forward", "Feed-forward", "feed-forward")
+_INPUT = Step("layer-input", "Input from layer 0", "layer-input")
 _INSIDE_LAYERS = (
     (
         r"(attention\.(self\.query(_proj)?|q_lin|attn\.q|query)|self_attn\.q_proj)\.",
@@ -277,6 +286,9 @@ _INSIDE_LAYERS = (
         Step("narrowing", "Narrowing", "narrowing"),
     ),
     (r"(input_layernorm|post_attention_layernorm|self_attn\.[qk]_norm)\.", _ATTENTION, _NORM),
+    (r"ple_block\.per_layer_input_gate\.", _INPUT, Step("gate", "Gate", "gate")),
+    (r"ple_block\.per_layer_projection\.", _INPUT, Step("output", "Output", "gate-output")),
+    (r"ple_block\.post_per_layer_input_norm\.", _INPUT, _NORM),
     (r"(post_mlp|(pre|post)_feedforward)_layernorm\.", _FORWARD, _NORM),
     (
         r"((output\.|intermediate\.)?LayerNorm|output_layer_norm|full_layer_layer_norm|ln|mlp_norm)\.",
@@ -345,7 +357,11 @@ _GROUP = re.compile(r"albert_layer_groups\.(\d+)\.")
 _PER_TOKEN = re.compile(
     r"((encoder|transformer)\.(layer|albert_layer_groups)|layers)\.\d+\.(?!attention\.self\.pos_)"
 )
-_PROJECTION = re.compile(rf"({'|'.join(map(re.escape, PROJECTIONS.values()))})\.")
+_PROJECTED = (
+    *PROJECTIONS.values(),
+    *(one for f in FAMILIES.values() for one in (f.parts.layer_inputs, f.last_projection) if one),
+)
+_PROJECTION = re.compile(rf"({'|'.join(map(re.escape, _PROJECTED))})\.")
 
 
 @dataclass(frozen=True)
@@ -353,8 +369,8 @@ class Operations:
     """The multiply-adds that one text takes.
 
     Attributes:
-        linear: the linear layers inside the encoder layers, the projection before them, and the
-            convolution after the first.
+        linear: the linear layers inside the encoder layers, projections before and after them, and
+            the convolution after the first.
         attention: queries times keys, and attention weights times values; where attention reads
             distances, these too.
         pooler: the pooler, which reads one token.
@@ -382,7 +398,7 @@ def operations(architecture: Architecture, n_tokens: int) -> Operations:
     in_layers = sum(n_values(p) for p in matrices if _PER_TOKEN.match(p.name)) * n_uses
     in_projection = sum(n_values(p) for p in matrices if _PROJECTION.match(p.name))
     in_convolution = sum(n_values(p) for p in architecture.parameters if len(p.shape) == 3)
-    query_width = architecture.n_heads * architecture.n_head_dims
+    query_width = architecture.n_heads * sum(architecture.n_head_dims) / architecture.n_layers
     query_widths = query_width * sum(bool(_QUERY.search(p.name)) for p in matrices) * n_uses
     n_distances = sum(p.shape[0] for p in matrices if p.name == "encoder.rel_embeddings.weight")
     if architecture.family == "deberta":  # it reads the distances that occur

@@ -250,7 +250,7 @@ def _shapes(anatomy: AnatomyView) -> None:
     sizes = {
         "n_layers": model.n_layers,
         "n_heads": model.n_heads,
-        "n_head_dims": model.n_head_dims,
+        "n_head_dims": " or ".join(map(str, sorted({*model.n_head_dims}))),
         "n_dims": model.n_dims,
         "n_inner": model.n_inner,
         "n_vocabulary": model.vocabulary_size,

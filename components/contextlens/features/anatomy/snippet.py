@@ -65,7 +65,8 @@ def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 
 
 def card_lines(card: ModelCard) -> list[str]:
     """Lines that define `model`, read from the files that the card names."""
-    loading = [line for line in load_lines(card) if not line.startswith("tokenizer = ")]
+    unused = ("tokenizer = ", "model.")  # and every parameter counts
+    loading = [line for line in load_lines(card) if not line.startswith(unused)]
     return ["from transformers import AutoModel", "", *loading]
 
 

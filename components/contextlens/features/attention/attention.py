@@ -68,9 +68,9 @@ $M$ is so far below zero at padding that its columns are exactly 0. Row $i$ hold
 attention of token $i$ to each token $j$, and sums to 1. (MPNet adds a bias for the distance between
 $i$ and $j$ before the softmax. DeBERTa may add two products of queries and keys with vectors for
 that distance, and divides by the root of $d_k$ times one more than their number in its config.
-Gemma normalises queries and keys, and divides by the root of a number in its config. Where
-positions act by rotation, queries and keys are rotated by them; in local layers (ModernBERT,
-Gemma), $M$ also covers what is farther away than their window.)
+Gemma normalises queries and keys, and divides by the root of a number in its config, or, as
+EmbeddingGemma 2, by nothing. Where positions act by rotation, queries and keys are rotated by them;
+in local layers (ModernBERT, Gemma), $M$ also covers what is farther away than their window.)
 """.strip()
 
 _IN_TITLE = 12  # characters of a token

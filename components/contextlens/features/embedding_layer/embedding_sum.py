@@ -228,6 +228,8 @@ class EmbeddingSum(Panel):
             claims.append(claim("embedding_layer.kind.no_norm"))
         if parts.projected:
             claims.append(claim("embedding_layer.kind.projected"))
+        if FAMILIES[self.card.family].parts.layer_inputs is not None:
+            claims.append(claim("embedding_layer.kind.read_again"))
         return claims
 
     def told(self) -> list[Claim]:

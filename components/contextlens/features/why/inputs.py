@@ -349,7 +349,7 @@ def integrated(text, toward, cuts, n_steps, **how):
         if {layer} == 0:
             top = x
         else:
-            hook = once(1, "", lambda _: x[None], before=True)
+            hook = at(0, lambda _: x[None])
             top = model(**batch, output_hidden_states=True).hidden_states[{layer}][0]
             hook.remove()
         return torch.cosine_similarity(top[counts].double().mean(dim=0), toward, dim=0)

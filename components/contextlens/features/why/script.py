@@ -38,6 +38,16 @@ def once(layer, name, change, before=False):
 
     add = module.register_forward_pre_hook if before else module.register_forward_hook
     return add(goes_in if before else comes_out)
+
+
+def at(layer, change):
+    \"\"\"A hook that changes the states of a layer.\"\"\"
+{layer_0}    return once(layer + 1, "", change, before=True)
+"""
+_LAYER_0 = """\
+    if layer == 0:  # what the word table gives; all layers read it
+        words = model.get_input_embeddings()
+        return words.register_forward_hook(lambda _, given, made: change(made))
 """
 COSINE = """
 def cosine(a, b):
@@ -115,5 +125,9 @@ def both_vectors(score: Score) -> str:
 
 
 def hooks(card: ModelCard) -> str:
-    """The definitions of `blocks`, the layers, and of `once`, which hooks a part of a layer."""
-    return _HOOKS.format(layers=FAMILIES[card.family].parts.layers)
+    """The definitions of `blocks`, the layers, and of hooks.
+
+    `once` hooks a part of a layer, and `at` the states of a layer.
+    """
+    parts = FAMILIES[card.family].parts
+    return _HOOKS.format(layers=parts.layers, layer_0=_LAYER_0 if parts.layer_inputs else "")

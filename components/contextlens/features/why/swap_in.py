@@ -303,7 +303,7 @@ def swapped(layer, i, j):
 
     if layer == {layer}:
         return torch.stack([*states[:layer], put(states[layer])])
-    hook = once(layer + 1, "", put, before=True)
+    hook = at(layer, put)
     moved, _ = read({receiver})
     hook.remove()
     return moved

@@ -60,8 +60,9 @@ FORMULA = (
     + r"""
 **Switch off.** A head's output, before the projection that follows all heads of its layer, is
 replaced by zeros, or by its mean over all tokens of sample sentences; likewise a layer's whole
-attention and its feed-forward, before they are added to what went in. The change is the score then,
-less the score; over several sentences, the mean over all their pairs.
+attention and its feed-forward, before they are added to what went in. (What EmbeddingGemma 2's
+layers add of layer 0 is never switched off.) The change is the score then, less the score; over
+several sentences, the mean over all their pairs.
 """
 )
 To = Literal["zero", "mean"]
@@ -293,15 +294,13 @@ px.imshow([[float(c) for c in row] for row in heads], x=numbers, y=names, labels
             for side in self.sides
         ]
         texts = ["sample = [", *(f"    {literal(text)}," for text in sample()), "]"]
-        family = FAMILIES[card.family]
-        parts = family.parts
+        parts = FAMILIES[card.family].parts
         is_mean, n_layers = self.to == "mean", score.layer + 1
         mean = _MEAN.format(n_layers=n_layers, max_length=card.max_length)
         body = _OFF.format(
             mixing=literal(parts.mixing),
             attention=literal(parts.attention or parts.mixing),
             feed_forward=literal(parts.feed_forward),
-            size="model.config.head_dim" if "head_dim" in family.keys else _HEAD_SIZE,
             constant=(mean if is_mean else _ZERO).strip("\n") + "\n",
             n_layers=n_layers,
         )
@@ -329,9 +328,8 @@ def _no_leader(
 
 _ZERO = """
 def constant(layer, part):
-    return torch.zeros(n_heads * size if part == "heads" else model.config.hidden_size)
+    return torch.zeros(n_heads * size(layer) if part == "heads" else model.config.hidden_size)
 """
-_HEAD_SIZE = "model.config.hidden_size // n_heads"
 _MEAN = """
 def means_of_parts():
     \"\"\"Each part's mean output over all tokens of the sample sentences.\"\"\"
@@ -359,7 +357,11 @@ modules = {{  # of a layer, where each part passes
     "feed_forward": {feed_forward},
 }}
 n_heads = model.config.num_attention_heads
-size = {size}
+
+
+def size(layer):
+    \"\"\"The dimensions of a head.\"\"\"
+    return blocks[layer - 1].get_submodule(modules["heads"]).in_features // n_heads
 
 
 @contextlib.contextmanager
@@ -393,7 +395,9 @@ def without(layer, part, head=0, width=model.config.hidden_size):
 
 
 score = mean_cosine([sentence() for sentence in sentences])
-heads = [[without(n, "heads", h, size) for h in range(n_heads)] for n in range(1, {n_layers})]
+heads = [
+    [without(n, "heads", h, size(n)) for h in range(n_heads)] for n in range(1, {n_layers})
+]
 attention = [without(n, "attention") for n in range(1, {n_layers})]
 feed_forward = [without(n, "feed_forward") for n in range(1, {n_layers})]
 for n, (of_heads, *others) in enumerate(zip(heads, attention, feed_forward), start=1):

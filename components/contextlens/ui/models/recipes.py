@@ -28,7 +28,8 @@ def _steps(recipe: SentenceRecipe) -> list[str]:
     steps.append(say("recipe.longest", n=recipe.max_length))
     for step in recipe.steps:
         if isinstance(step, DenseStep):
-            steps.append(say("recipe.linear", n=step.n_out, activation=step.activation))
+            kind = "linear" if step.folder else "projected"
+            steps.append(say(f"recipe.{kind}", n=step.n_out, activation=step.activation))
         else:
             steps.append(say("recipe.normalized"))
     return steps

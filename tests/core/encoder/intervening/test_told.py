@@ -132,10 +132,11 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tiny: Subject, wrong: Any) -
         assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("model", ["folder:modernbert", "folder:gemma3_text"])
+@pytest.mark.parametrize("family", ["modernbert", "gemma3_text", "embedding_gemma2_text"])
 def test_hiding_all_that_a_local_layer_sees_is_refused(
-    model: str, tiny_service: EncoderService
+    family: str, tiny_service: EncoderService
 ) -> None:
+    model = f"folder:{family}"
     text = "a snake and a cat by the river and the bank, " * 2
     layer, window = 2, tiny_service.load(model).window
     assert window is not None

@@ -32,7 +32,7 @@ def test_a_dropped_classifier_and_a_foreign_vocabulary_are_said_on_page_and_card
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     text, errors, _ = opened(folder, tmp_path)
     assert not errors
-    head = "a part for its own task, which is not shown here: classifier."
+    head = "one more part, which is not shown here: classifier."
     assert text.count(head) == 2  # on the page, and on the model's card
     assert text.count("but the model's table only 20 rows: they do not belong together") == 2
 
