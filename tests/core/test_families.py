@@ -22,7 +22,12 @@ from transformers.activations import ACT2FN
 
 from contextlens.core import EncoderService
 from contextlens.core.encoder.loading import LoadedModel, load_model
-from contextlens.core.errors import CheckpointError, ContextlensError, UnsupportedModelError
+from contextlens.core.errors import (
+    CheckpointError,
+    ContextlensError,
+    TextError,
+    UnsupportedModelError,
+)
 from contextlens.core.families import FAMILIES
 from contextlens.core.model_config import allowed_config, family_of, read_config
 from contextlens.core.schema import FastPrecision, SwitchOff
@@ -322,6 +327,23 @@ def test_an_xmod_without_a_language_is_refused_with_those_that_it_has(language: 
     assert len(str(caught.value)) < 500
     with pytest.raises(UnsupportedModelError, match=r"\(en_XX\)"):
         family_of({"model_type": "xmod"})
+
+
+def test_an_empty_text_has_no_states_where_no_special_tokens_are_added(
+    tiny_service: EncoderService,
+) -> None:
+    """BertGeneration's tokenizer adds none."""
+    model = "folder:bert-generation"
+    assert tiny_service.load_tokenizer(model).n_added == (0, 0)
+    assert tiny_service.tokenize(model, [""])[0].n_tokens == 0
+    for pad_to in (None, 5):
+        with pytest.raises(TextError, match="adds no token of its own, so an empty text has none"):
+            tiny_service.encode(model, ["a cat", ""], pad_to=pad_to)
+    with pytest.raises(TextError, match="an empty text has none"):
+        tiny_service.intervene(model, [""], [[]])
+    with pytest.raises(TextError, match="an empty text has none"):
+        tiny_service.embedding_parts(model, "")
+    assert tiny_service.encode(model, ["a"])[0].n_tokens > 0
 
 
 @pytest.mark.parametrize("terms", [None, "c2p|p2c"])

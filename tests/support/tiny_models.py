@@ -98,6 +98,7 @@ CASED = {
     "camembert",
     "xlm-roberta-xl",
     "xmod",
+    "bert-generation",
     "rembert",
     "deberta-v2",
     "deberta-v2-xlarge",
@@ -417,6 +418,20 @@ def _albert() -> PreTrainedTokenizerFast:
     return AlbertTokenizer(vocab=pieces, model_max_length=MAX_LENGTH)
 
 
+def _unigrams_alone() -> PreTrainedTokenizerFast:
+    """Adds no special token to a text, as BertGeneration's does not."""
+    tokenizer = Tokenizer(models.Unigram(_unigrams(["<pad>", "</s>", "<s>", "<unk>"], TEXT), 3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=MAX_LENGTH,
+        model_input_names=["input_ids", "attention_mask"],
+        **names,
+    )
+
+
 def _camembert() -> PreTrainedTokenizerFast:
     specials = ["<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<s>", "</s>"]
     return CamembertTokenizer(vocab=[*_unigrams(specials, TEXT), ("<mask>", 0.0)])
@@ -455,7 +470,7 @@ _TOKENIZERS = {
     "roberta-prelayernorm": _roberta,
     "megatron-bert": _bert,
     "ernie": _bert,
-    "bert-generation": _bert,
+    "bert-generation": _unigrams_alone,
     "roc_bert": _roc_bert,
     "xmod": _xlm_roberta,
     "rembert": _rembert,

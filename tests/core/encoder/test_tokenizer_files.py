@@ -152,7 +152,7 @@ def test_a_tokenizer_without_places_in_the_text_is_read_by_a_class_that_has_them
 ) -> None:
     """transformers reads SentencePiece alone for this class, or none: in the text, no token is."""
     folder = build("bert-generation", tmp_path / "model")
-    assert load().read_by == "AutoTokenizer"  # BERT's tokenizer, as its files say
+    assert load().read_by == "AutoTokenizer"
     change_json(folder / SETTINGS, tokenizer_class="BertGenerationTokenizer")
     assert load().read_by == "PreTrainedTokenizerFast"
     (folder / TOKENIZER).rename(folder / "spiece.model")

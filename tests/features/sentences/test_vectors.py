@@ -52,6 +52,8 @@ def test_every_family_has_the_vectors_that_its_card_offers(
     model = f"folder:{name}"
     card = tiny_service.load(model)
     texts = ["", "One", "Two words"]
+    if name == "bert-generation":  # it adds no special tokens
+        texts[0] = "a"
     vectors = encode_texts(texts, card, tiny_service).by_pooling
     assert ("pooler" in vectors) == (card.provenance.pooler.state == "trained")
     assert (RECIPE in vectors) == (card.recipe is not None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from contextlens.core.encoder.inputs import check_rows
 from contextlens.core.encoder.layerwise import (
     position_ids,
     projection_of,
@@ -26,6 +27,7 @@ __all__ = ["embedding_parts", "nearest_rows", "word_rows"]
 def embedding_parts(loaded: LoadedModel, text: str, *, pair: str | None = None) -> EmbeddingParts:
     """The embedding layer's arithmetic for one input; see `schema.EmbeddingParts`."""
     tokens = tokenize(loaded.reader, [text], pairs=[pair])[0]
+    check_rows(loaded, [tokens])
     family = loaded.family
     embeddings = loaded.model.get_submodule(family.tables)
     ids = loaded.device.put(torch.from_numpy(tokens.token_ids.copy()))

@@ -10,7 +10,7 @@ import torch
 
 from contextlens.core.encoder.devices import Device
 from contextlens.core.encoder.loading import LoadedModel
-from contextlens.core.errors import CheckpointError, RequestError
+from contextlens.core.errors import CheckpointError, RequestError, TextError
 from contextlens.core.schema import AttentionRequest, IntArray, Mask, ModelCard, Precision, Tokens
 
 __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_inputs", "one_of"]
@@ -20,7 +20,19 @@ __all__ = ["Request", "check_rows", "checked_layers", "is_index", "network_input
 
 
 def check_rows(loaded: LoadedModel, tokens: Sequence[Tokens]) -> None:
-    """Check that the model has a row for every ID and segment: its tokenizer may not match."""
+    """Check that texts have tokens, and that the model has a row for every ID and segment.
+
+    Some tokenizers add no special tokens, and some belong to another model.
+
+    Raises:
+        TextError: a text has no tokens.
+        CheckpointError: the model lacks a row.
+    """
+    if not all(text.attention_mask.any() for text in tokens):
+        raise TextError(
+            f"The tokenizer of {loaded.card.title} adds no token of its own, so an empty text has "
+            "none, and there is nothing to compute. Write a text, or choose another model."
+        )
     segments = getattr(loaded.model.config, "type_vocab_size", 0)
     for text in tokens:
         _check_below("ID", text.token_ids, loaded.card.vocabulary_size, loaded.card.title)

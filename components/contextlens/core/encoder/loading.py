@@ -311,10 +311,10 @@ def _join(model: Any, family: Family, files: ModelFiles, tokenizer: Any) -> int:
                 )
         columns.append(table.weight[rows])
     joined = tables.map_inputs_layer(torch.cat(columns, dim=-1))
-    tables.word_embeddings = torch.nn.Embedding.from_pretrained(joined)
+    tables.word_embeddings = torch.nn.Embedding.from_pretrained(joined)  # type: ignore[no-untyped-call]
     tables.map_inputs_layer = None
     del tables.shape_embed, tables.pronunciation_embed
-    return n_before - sum(value.numel() for value in tables.parameters())
+    return int(n_before - sum(value.numel() for value in tables.parameters()))
 
 
 def _provenance(model: Any, family: Family, missing: set[str]) -> Provenance:

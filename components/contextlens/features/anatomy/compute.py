@@ -138,10 +138,11 @@ def padding_row(architecture: Architecture, service: EncoderService) -> PaddingR
     model = architecture.id
     vocabulary = service.vocabulary(model)
     (row,) = service.word_rows(model, [vocabulary.pad_id])
-    shortest = service.load_tokenizer(model).n_added[0]
-    layers, pad_to = [architecture.n_layers], shortest + 1
+    text = "" if service.load_tokenizer(model).n_added[0] else "a"  # the shortest with a token
+    (tokens,) = service.tokenize(model, [text])
+    layers, pad_to = [architecture.n_layers], tokens.n_tokens + 1
     try:
-        (encoding,) = service.encode(model, [""], layers=layers, pad_to=pad_to)
+        (encoding,) = service.encode(model, [text], layers=layers, pad_to=pad_to)
     except ModelError:
         return None
     return PaddingRow(

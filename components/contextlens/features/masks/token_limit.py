@@ -100,14 +100,14 @@ def token_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times:
     return TokenLimit(
         tokens=service.tokenize(card.id, [text])[0],
         limit=card.max_length,
-        n_positions=_n_positions(service, card),
+        n_positions=_n_positions(service, card, tokens.text),
     )
 
 
-def _n_positions(service: EncoderService, card: ModelCard) -> int | None:
+def _n_positions(service: EncoderService, card: ModelCard, text: str) -> int | None:
     """Return the number of position vectors, starting at that of the first position in a text."""
     named = (p for p in service.parameters(card.id) if "position_embeddings" in p.name)
-    table, rows = next(named, None), service.embedding_parts(card.id, "").position_ids
+    table, rows = next(named, None), service.embedding_parts(card.id, text).position_ids
     return None if table is None or rows is None else table.shape[0] - int(rows[0])
 
 
