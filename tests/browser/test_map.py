@@ -337,6 +337,9 @@ def test_what_is_selected_is_marked_beside_and_a_file_that_cannot_be_read_leaves
 def what_is_selected_in_one_map_is_marked_in_the_other(here: Visit) -> None:
     here.page.wait_for_selector(".st-key-map_chart_other .js-plotly-plot")
     here.settle()
+    for key in ("map_chart", "map_chart_other"):  # the tools do not cover the names of the colours
+        chart = here.main.locator(f".st-key-{key}")
+        assert box(chart.locator(".modebar"))["bottom"] <= box(chart.locator(".legend"))["y"] + 6
     around = spots(here)
     lasso(here, around[np.argsort(around[:, 0])[-6:]])
     marked = """() => document.querySelector('.st-key-map_chart_other .js-plotly-plot')._fullData

@@ -183,6 +183,10 @@ def test_search_takes_pasted_numbers_and_says_what_is_wrong_with_others() -> Non
     hits = app.dataframe[0].value
     assert hits["row"][0] == 8
     assert hits["cosine"][0] == pytest.approx(1, abs=1e-5)
+    said = plainly_said(app)
+    assert "The text nearest to your numbers has a similarity of **1.00**." in said
+    assert "The nearest of 60 texts." in said
+    assert "by words: TF-IDF" not in said  # numbers have no words to search by
 
 
 def test_typed_text_is_read_only_by_the_model_that_made_the_vectors() -> None:
@@ -231,6 +235,9 @@ def test_probe_learns_from_the_vectors_of_a_file(
     assert "Your file's vector sorts" in plainly_said(app)
     result = run_probe(labelled, card, service, lambda *_: None)
     shown = probe_of(labelled, result, card)
+    axis = shown.figure().layout.xaxis
+    assert axis.ticktext[0] == "your<br>file's<br>vector"  # on a phone, too, names lie side by side
+    assert axis.tickangle == 0
     np.savez(tmp_path / "probe.npz", **shown.arrays())
     (tmp_path / "texts.parquet").write_bytes(content())
     monkeypatch.chdir(tmp_path)

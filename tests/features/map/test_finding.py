@@ -228,7 +228,9 @@ def test_labels_are_told_as_they_are_read() -> None:
     assert title == "Layer 6 separates “topic”: 100% of neighbours share it (guessing: 33%)"
     noise = nearest(VectorSpace.of(rng.normal(size=(60, 16)).astype(np.float32), "cosine"), 15)
     said = map_claims(points, noise, column="topic")
-    assert str(said.claims[0]).startswith("We cannot tell from 60 whether those with the same")
+    assert str(said.claims[0]).startswith(
+        "We cannot tell from 60 points whether those with the same"
+    )
     long = label_agreement(made(labels, 60), "topic", noise)
     title = map_title(made(labels, 60), column="topic", agreed=long)
     assert title == "We cannot tell from 60 points whether this vector separates “topic”"

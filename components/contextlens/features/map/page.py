@@ -376,10 +376,11 @@ def _of_both(
     found = () if common is None else common.claims()
     if other is None or other.headline == display.headline:
         return (*found, display.headline)
+    claims = other.finding.claims[1:] or (other.headline,)  # what a dot is stands on the left
     return (
         *found,
         say("map.two.left", finding=display.headline),
-        say("map.two.right", finding=other.headline),
+        say("map.two.right", finding=" ".join(claims)),
     )
 
 
@@ -427,8 +428,9 @@ def _other(
     beside, layer = controls.BESIDE.of(view), None
     request: MapRequest | None
     with st.container(
-        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model's menu is higher
+        height="content" if beside == "model" else _OWN_CHOICE_HEIGHT,  # a model's may be higher
         border=False,
+        key="map_other_choice",
     ):
         if beside == "layer":
             layer = inputs.number(view, controls.OTHER_LAYER.between(0, card.n_layers))

@@ -157,7 +157,8 @@ def draw(view: ViewState, page: str) -> DeltaGenerator | None:
             draw_picker(view)
         except ServiceAwayError:  # before it listed any models; the page says so
             st.caption("The models can be chosen once the service answers.")
-        card_place = st.empty()
+        with st.container(key="facts_of_model"):  # as high before they are there
+            card_place = st.empty()
         is_finished = finish(card_place, view)
         navigation.menu(view, page)
         st.button(
