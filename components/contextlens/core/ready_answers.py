@@ -86,6 +86,7 @@ class ReadyService(LocalService):
         self._parts.update(self._texts, *self._texts)  # and their characters
         self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
+        self._checked: set[Path] = set()
         self.is_starting = False
         self._model = list_models(settings)[0]
 
@@ -198,8 +199,11 @@ class ReadyService(LocalService):
     def _keep(self, call: Call, answer: Any) -> None:
         answers = [answer] if call.columns() is None else [[one] for one in answer]
         for path, one in zip(self._paths(call), answers, strict=True):
+            if path in self._checked:  # some calls come at each run of a page
+                continue
             if _read(call.method.name, path) is None:
                 self._write(path, one)
+            self._checked.add(path)
 
     def _write(self, path: Path, answer: Any) -> None:
         """Write an answer; if that fails, the next start computes it again."""
