@@ -231,6 +231,17 @@ def test_a_damaged_answer_is_computed_and_written_again(tiny: Path) -> None:
     assert {path: path.read_bytes() for path in files_in(tiny / "data")} == whole
 
 
+def test_an_answer_that_each_run_of_a_page_asks_for_is_read_from_disk_once(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = loaded(service_of(tiny / "data", tiny / "models"), TINY)
+    asked(service, TINY)
+    read: list[Path] = []
+    monkeypatch.setattr(ready_answers, "_read", lambda _, path: read.append(path))
+    asked(service, TINY)
+    assert read == []
+
+
 def test_a_model_that_cannot_be_loaded_is_not_said_to_be(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

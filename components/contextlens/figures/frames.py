@@ -98,10 +98,10 @@ def add_frames(
     written[layer] += notes
     lines = {n: [*look["shapes"]] for n, look in looks.items() if "shapes" in look}
     frames = []  # titles are bold, as Streamlit makes the figure's own title
+    any_title = chart.layout.title.to_plotly_json()
+    any_title["font"] = {**any_title.get("font", {}), "weight": 700}
     for (n, moving), title in zip(traces.items(), titles, strict=True):
-        font = {**chart.layout.title.font.to_plotly_json(), "weight": 700}
-        text = heading(title, narrow=narrow)
-        own_title = {**chart.layout.title.to_plotly_json(), "text": text, "font": font}
+        own_title = {**any_title, "text": heading(title, narrow=narrow)}
         layout = {**looks.get(n, {}), "annotations": _whole(n, written), "title": own_title}
         if n in lines:
             layout["shapes"] = _whole(n, lines)

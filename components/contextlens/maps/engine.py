@@ -23,7 +23,8 @@ from typing import Any, Self
 import numpy as np
 
 from contextlens.core import EncoderService, ModelCard
-from contextlens.core.byte_cache import remembered
+from contextlens.core.byte_cache import remembered, shared_cache
+from contextlens.core.cache import CachedService
 from contextlens.core.errors import JobError, RequestError
 from contextlens.core.schema import Precision
 from contextlens.corpus.corpus import Corpus
@@ -224,7 +225,7 @@ class Maps:
                     corpus,
                     card,
                     planned,
-                    self._service,
+                    self._reader(request, planned, card),
                     on_progress=report,
                     note_speed=lambda n, seconds: self._note_speed(
                         card, planned.precision, n, seconds
@@ -252,6 +253,18 @@ class Maps:
         rest = planned.reading * (1 - n / planned.n_texts)
         split = before / max(before + rest, 1e-9)
         return Task(key, READINGS, read, size=rest, after=first, split=split)
+
+    def _reader(self, request: MapRequest, planned: Plan, card: ModelCard) -> EncoderService:
+        """Return the service that reads a map's texts, without its cache if they would fill it.
+
+        The texts of a first map are not read again: they are handed to the whole one.
+        """
+        n_layers = card.n_layers + 1 if planned.layers is None else len(planned.layers)
+        n_bytes = 4 * planned.n_tokens * n_layers * card.n_dims
+        is_large = request.is_first or n_bytes > shared_cache().info().max_bytes // 2
+        if is_large and isinstance(self._service, CachedService):
+            return self._service.uncached
+        return self._service
 
     def find_check(self, result: MapResult, layer: int) -> Job | None:
         """Return the job that `check` started, or None."""

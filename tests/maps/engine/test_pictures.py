@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from contextlens.core import BUNDLED_ID, EncoderService, Encoding, ModelCard
+from contextlens.core.cache import ByteCache, CachedService
 from contextlens.corpus.corpus import Corpus
-from contextlens.maps import plan, precision, projection, vectors
+from contextlens.maps import engine, plan, precision, projection, vectors
 from contextlens.maps import stability as stabilities
 from contextlens.maps.engine import Maps, last_layer
 from contextlens.maps.points import UNITS
@@ -256,3 +257,17 @@ def test_asking_for_exact_reading_where_it_is_exact_makes_no_other_map(
     asked = replace(unasked, exact=True)
     assert maps.normalised(asked, corpus, card) == unasked
     assert maps.normalised(unasked, corpus, card) is unasked
+
+
+def test_texts_that_would_fill_the_cache_are_read_past_it(
+    counting: CountingService, card: ModelCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = CachedService(counting, ByteCache(10**9))
+    sizes = []
+    with Maps(service) as maps:
+        for corpus in (many(23), many(43)):
+            maps.draw(request_for(corpus, unit="sentences", layer=6), corpus, card).result(WAIT)
+            sizes.append(service.cache_info().n_bytes)
+            monkeypatch.setattr(engine, "shared_cache", lambda: ByteCache(100_000))
+    assert sizes[0] > 1_000_000
+    assert sizes[1] - sizes[0] < 100_000, "only their tokens are kept"
