@@ -128,21 +128,6 @@ def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
     assert files_in(tmp_path) == before
 
 
-def test_a_loaded_model_looks_for_each_answer_once(
-    tiny: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    service = loaded(service_of(tiny / "data", tiny / "models"), TINY)
-    looked: list[Path] = []
-    read = ready_answers._read
-    monkeypatch.setattr(
-        ready_answers, "_read", lambda name, path: looked.append(path) or read(name, path)
-    )
-    for _ in range(2):
-        service.encode(TINY, READY)
-        service.vocabulary(TINY)
-    assert len(looked) == len(set(looked)) == len(READY) + 1
-
-
 def test_a_card_is_written_once(tiny: Path) -> None:
     def written() -> list[int]:
         return [path.stat().st_ino for path in files_in(tiny / "data")]

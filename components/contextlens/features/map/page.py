@@ -339,7 +339,12 @@ def one_or_two(
         if other is not None and beside in {"model", "vectors"}:
             common = in_common(display.result, display.row, other.result, other.row)
         with headline:
-            kit.headline(*_of_both(display, other, common), key="reading")
+            findings = _of_both(display, other)
+            if common is None or not common.claims():
+                kit.headline(*findings, key="reading")
+            else:
+                kit.headline(*common.claims())
+                kit.claims(findings)  # the first of them goes with the saved picture, of the left
         if common is not None:
             _in_common(common)
         _claims(display)
@@ -369,18 +374,13 @@ def _titles(view: ViewState) -> tuple[str, ...]:
     return vector_titles(texts_of(view, OWN_FILE))
 
 
-def _of_both(
-    display: MapDisplay, other: MapDisplay | None, common: InCommon | None
-) -> Sequence[object]:
-    """The neighbours that two maps have in common, then the findings on both, where they differ."""
-    found = () if common is None else common.claims()
+def _of_both(display: MapDisplay, other: MapDisplay | None) -> Sequence[object]:
+    """The findings on both maps, where they differ."""
     if other is None or other.headline == display.headline:
-        return (*found, display.headline)
-    claims = other.finding.claims[1:] or (other.headline,)  # what a dot is stands on the left
+        return (display.headline,)
     return (
-        *found,
         say("map.two.left", finding=display.headline),
-        say("map.two.right", finding=" ".join(claims)),
+        say("map.two.right", finding=other.headline),
     )
 
 
@@ -792,7 +792,7 @@ def downloads(
         unused=["word", "only"] if by_words else ["word"],
         chart=CHART,
         name=_FILE,
-        snippets=[*_snippets(display, card), ("", PICTURE), *_other_snippets(other)],
+        snippets=[*_snippets(display, card), ("", PICTURE), *_other_snippets(display, card, other)],
         files=lambda: kit.download_files(
             _FILE,
             passport,
@@ -819,7 +819,7 @@ def _under_the_hood(display: MapDisplay, card: ModelCard, other: OtherMap | None
             f"{say(f'map.methods.{result.map.method}')} {say('map.methods.misread')}",
             *([] if one_layer else [say("map.methods.linked")]),
         ],
-        snippet=[*_snippets(display, card), *_other_snippets(other)],
+        snippet=[*_snippets(display, card), *_other_snippets(display, card, other)],
         passport=result.passport,
         beside=beside,
         shapes=kit.shapes(map_shapes(display), key="map_shapes"),
@@ -827,19 +827,25 @@ def _under_the_hood(display: MapDisplay, card: ModelCard, other: OtherMap | None
 
 
 def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
+    redraw = (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz"))
+    if display.is_stale:  # the card is another model's than the map's
+        return [redraw]
     is_given = display.result.request.pooling == GIVEN
-    return [
-        (say(f"map.{'file' if is_given else 'vectors'}_snippet"), vectors_snippet(display, card)),
-        (say("map.redraw_snippet"), redraw_snippet(display.result, file=f"{_FILE}.npz")),
-    ]
+    title = say(f"map.{'file' if is_given else 'vectors'}_snippet")
+    return [(title, vectors_snippet(display, card)), redraw]
 
 
-def _other_snippets(other: OtherMap | None) -> list[tuple[str, str]]:
-    if other is None:
+def _other_snippets(
+    display: MapDisplay, card: ModelCard, other: OtherMap | None
+) -> list[tuple[str, str]]:
+    """The right map's script, if it has vectors of its own."""
+    if other is None or other[0].is_stale or display.is_stale:
+        return []
+    script = vectors_snippet(*other)
+    if script == vectors_snippet(display, card):
         return []
     is_given = other[0].result.request.pooling == GIVEN
-    title = say(f"map.other_{'file' if is_given else 'vectors'}_snippet")
-    return [(title, vectors_snippet(*other))]
+    return [(say(f"map.other_{'file' if is_given else 'vectors'}_snippet"), script)]
 
 
 def _map_again(display: MapDisplay) -> Callable[[], MapDisplay]:
