@@ -277,6 +277,28 @@ def test_triplets_are_judged_by_the_three_vectors_of_their_file(
     assert [own.title for own in refused.vectors or ()] == ["anchor vector", "positive vector"]
 
 
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (("neg_emb", "pos_emb", "anchor_emb"), ("anchor_emb", "pos_emb", "neg_emb")),
+        (("posEmb", "queryEmb", "negEmb"), ("queryEmb", "posEmb", "negEmb")),
+        (("x", "y", "z"), ("x", "y", "z")),
+        (("neg_emb", "y", "z"), ()),
+        (("pos_1", "pos_2", "z"), ()),
+        (("neg", "pos", "anchor", "x"), ("anchor", "pos", "neg")),
+        (("w", "x", "y", "z"), ()),
+    ],
+)
+def test_vectors_of_triplets_keep_their_roles(
+    titles: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    sheet = read("mine.parquet", triplets()[0], max_bytes=10**6)
+    own = [replace(sheet.vectors[0], title=title) for title in titles]
+    assert guess_columns(replace(sheet, vectors=tuple(own))).vectors == expected
+    short = replace(own[0], rows=own[0].rows[:, :3])
+    assert not guess_columns(replace(sheet, vectors=(short, *own[1:3]))).vectors
+
+
 # The page
 
 
