@@ -172,8 +172,8 @@ def test_vectors_that_make_no_cosine_are_refused_in_a_sentence() -> None:
     plain = replace(guess_columns(sheet).without_marks(), vectors1="vector1")
     cases = {
         "Vectors of one text alone are chosen.": plain,
-        "Both texts of a pair would have the same vectors.": replace(plain, vectors2="vector1"),
-        "have 16 numbers, and those in “short” 9": replace(plain, vectors2="short"),
+        "Two texts would have the same vectors.": replace(plain, vectors2="vector1"),
+        "have 16 numbers, and those in “short” 9, so no cosine": replace(plain, vectors2="short"),
         "and words are marked": replace(plain, vectors2="vector2", word1="word1", word2="word2"),
     }
     for sentence, columns in cases.items():
@@ -188,7 +188,7 @@ def test_vectors_that_make_no_cosine_are_refused_in_a_sentence() -> None:
     renamed = dict(zip(("anchor", "positive"), triplets.columns.values(), strict=False))
     renamed["negative"] = renamed["anchor"]
     columns = PairColumns("anchor", "positive", vectors1="vector1", vectors2="vector2")
-    with pytest.raises(CorpusError, match="A triplet has three texts, and vectors of two"):
+    with pytest.raises(CorpusError, match="Choose vectors for the negatives, too"):
         pairs_from(replace(triplets, columns=renamed), columns)
 
 

@@ -301,9 +301,8 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     if triplets and (third := negative_column(sheet, columns)):
         if columns.vectors1 and not columns.vectors3:
             raise CorpusError(
-                "A triplet has three texts, and vectors of two are chosen. Choose those of the "
-                "negatives, too, or none to read triplets with the model, or do not count the "
-                "negatives."
+                "A triplet has three texts, and vectors of two are chosen. Choose vectors for "
+                "the negatives, too. Or choose none, and the model reads the texts."
             )
         return _triplets_from(sheet, columns, third)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
@@ -369,7 +368,8 @@ def _vectors(
     if wrong is not None:
         raise CorpusError(
             f"Vectors in “{first.title}” have {first.n_dims:,} numbers, and those in "
-            f"“{wrong.title}” {wrong.n_dims:,}: they have no cosine. Choose those of one length."
+            f"“{wrong.title}” {wrong.n_dims:,}, so no cosine can be computed. Choose vectors of "
+            "the same length."
         )
     pairs = no_vectors((first, *others))
     if pairs.total() == len(rows) * len(others):
@@ -476,9 +476,7 @@ def _check(sheet: Table, columns: PairColumns) -> None:
     if not columns.vectors1:
         return
     if len({*columns.vectors}) < len(columns.vectors):
-        raise CorpusError(
-            "Both texts of a pair would have the same vectors. Choose a column for each."
-        )
+        raise CorpusError("Two texts would have the same vectors. Choose a column for each.")
     if columns.marks(1):
         raise CorpusError(
             "The vectors of a file stand for whole texts, and words are marked. Compare whole "
