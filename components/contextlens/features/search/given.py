@@ -121,7 +121,9 @@ class GivenSearch(Panel):
     def caption(self) -> Claim:
         """How many texts were searched, and by what."""
         is_by_words = self.query.kind != "numbers"
-        return claim(f"search.given.among{'' if is_by_words else '_numbers'}", n=self.n)
+        return claim(
+            "search.given.among" if is_by_words else "search.given.among_numbers", n=self.n
+        )
 
     def rows(self) -> Rows:
         """A row for each text that either way finds."""
