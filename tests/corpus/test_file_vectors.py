@@ -180,6 +180,20 @@ def test_arrays_beside_the_texts_are_joined_row_by_row(tmp_path: Path) -> None:
     np.testing.assert_array_equal(plain.vectors[0].rows, MATRIX)
 
 
+def test_a_plain_file_keeps_its_vectors_in_an_archive() -> None:
+    file = json_lines(LISTS)
+    (own,) = read("a.jsonl", file, max_bytes=BOUND, form="plain").vectors
+    for more in ({}, {"note_pdf": b"1"}):
+        sheet = read("a.zip", zipped(a_jsonl=file, **more), max_bytes=BOUND, form="plain")
+        (found,) = sheet.vectors
+        assert (list(sheet.columns), found.title) == (["text"], "vector")
+        assert found.sha256 == own.sha256
+        np.testing.assert_array_equal(found.rows, own.rows)
+    several = read("a.zip", zipped(a_jsonl=file, b_jsonl=file), max_bytes=BOUND, form="plain")
+    assert not several.vectors
+    assert several.left_out[-1].startswith("The vectors of “vector” were left out: they are read")
+
+
 def test_vectors_of_rows_that_another_tool_means_otherwise_are_left_out_with_a_note() -> None:
     words = [text.split() for text in TEXTS]
     tags = [["B-A", *["O"] * (len(own) - 1)] for own in words]

@@ -436,7 +436,7 @@ def _data_set(
         paths = [path for path in folder.paths if _ending(path) in endings]
         if len(paths) > 1 or any(_ending(path) in {".arrow", ".feather"} for path in paths):
             return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held)
-    if plain and (paths := _plain_files(folder)):
+    if plain and len(folder.paths) > 1 and (paths := _plain_files(folder)):
         return _joined(name, folder, paths, max_bytes=max_bytes, max_held=max_held, plain=True)
     return None
 
@@ -551,6 +551,7 @@ def _tables_in(
             tally.leave_out("file that cannot be read", "files that cannot be read")
             tally.say(str(exc))
             continue
+        table = _with_columns_of_vectors(table, own, max_held)
         max_held -= table.n_bytes
         n_read += 1
         yield path, table

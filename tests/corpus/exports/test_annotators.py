@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -80,9 +81,30 @@ def test_of_several_labels_each_is_kept_that_more_than_half_gave(
     }
     n_dropped = sum(len(set().union(*votes[text]) - most[text]) for text in found if text)
     others = "1 other was" if n_dropped == 1 else f"{n_dropped} others were"
-    assert any(
-        f"more than half of the answers have it, and {others} left" in n for n in table.notes
-    )
+    left_out = f", and {others} left out" if n_dropped else ""
+    assert any(n.endswith(f"half of the answers have it{left_out}.") for n in table.notes)
+
+
+def test_a_set_that_nobody_wrote_is_written_as_the_others() -> None:
+    sets = [["a, b"], ["c, d"], ["a, c"], ["b, d"], ["a, b", "a, c, b", "b, d, a"]]
+    sets.append(["a, c", "b, c", "b, a"])
+    items = [answered(f"Text number {i}", f"p{k}", label=label)
+             for i, given in enumerate(sets) for k, label in enumerate(given)]  # fmt: skip
+    table = by_majority(table_of("a.jsonl", *items))
+    assert table.columns["label"][4:] == ("a, b", "a, b, c")
+    alike = [answered(f"Text number {i}", p, label=given[0])
+             for i, given in enumerate(sets[:4]) for p in "xy"]  # fmt: skip
+    notes = by_majority(table_of("a.jsonl", *alike)).notes
+    assert notes[-1].endswith("each was kept where more than half of the answers have it.")
+
+
+def test_several_labels_of_marks_are_not_counted_as_those_of_texts() -> None:
+    sets = ["a,b", "c,d", "a,c", "b,d"]
+    spans = [span(0, 3, "X"), span(4, 8, "Y"), span(9, 13, "X"), span(17, 21, "Y")]
+    table = table_of("a.jsonl", *(answered(TEXT, p, spans=spans) for p in "ab"))
+    joined = by_majority(replace(table, columns={**table.columns, "topics": tuple(sets) * 2}))
+    assert joined.columns["topics"] == tuple(sets)
+    assert not any("several labels" in note for note in joined.notes)
 
 
 def test_a_place_is_marked_if_more_than_half_gave_it_that_label() -> None:

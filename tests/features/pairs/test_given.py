@@ -172,8 +172,8 @@ def test_vectors_that_make_no_cosine_are_refused_in_a_sentence() -> None:
     plain = replace(guess_columns(sheet).without_marks(), vectors1="vector1")
     cases = {
         "Vectors of one text alone are chosen.": plain,
-        "Both texts of a pair would have the same vectors.": replace(plain, vectors2="vector1"),
-        "have 16 numbers, and those in “short” 9": replace(plain, vectors2="short"),
+        "Two texts would have the same vectors.": replace(plain, vectors2="vector1"),
+        "have 16 numbers, and those in “short” 9, so no cosine": replace(plain, vectors2="short"),
         "and words are marked": replace(plain, vectors2="vector2", word1="word1", word2="word2"),
     }
     for sentence, columns in cases.items():
@@ -188,7 +188,7 @@ def test_vectors_that_make_no_cosine_are_refused_in_a_sentence() -> None:
     renamed = dict(zip(("anchor", "positive"), triplets.columns.values(), strict=False))
     renamed["negative"] = renamed["anchor"]
     columns = PairColumns("anchor", "positive", vectors1="vector1", vectors2="vector2")
-    with pytest.raises(CorpusError, match="A triplet has three texts, and vectors of two"):
+    with pytest.raises(CorpusError, match="Choose vectors for the negatives, too"):
         pairs_from(replace(triplets, columns=renamed), columns)
 
 
@@ -275,6 +275,28 @@ def test_triplets_are_judged_by_the_three_vectors_of_their_file(
     assert capsys.readouterr().out.startswith(f"{both[0][0]:.4f} ")
     refused = pairs_from(sheet, columns, triplets=False)
     assert [own.title for own in refused.vectors or ()] == ["anchor vector", "positive vector"]
+
+
+@pytest.mark.parametrize(
+    ("titles", "expected"),
+    [
+        (("neg_emb", "pos_emb", "anchor_emb"), ("anchor_emb", "pos_emb", "neg_emb")),
+        (("posEmb", "queryEmb", "negEmb"), ("queryEmb", "posEmb", "negEmb")),
+        (("x", "y", "z"), ("x", "y", "z")),
+        (("neg_emb", "y", "z"), ()),
+        (("pos_1", "pos_2", "z"), ()),
+        (("neg", "pos", "anchor", "x"), ("anchor", "pos", "neg")),
+        (("w", "x", "y", "z"), ()),
+    ],
+)
+def test_vectors_of_triplets_keep_their_roles(
+    titles: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    sheet = read("mine.parquet", triplets()[0], max_bytes=10**6)
+    own = [replace(sheet.vectors[0], title=title) for title in titles]
+    assert guess_columns(replace(sheet, vectors=tuple(own))).vectors == expected
+    short = replace(own[0], rows=own[0].rows[:, :3])
+    assert not guess_columns(replace(sheet, vectors=(short, *own[1:3]))).vectors
 
 
 # The page

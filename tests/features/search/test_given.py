@@ -23,13 +23,13 @@ TEXTS = (
 ROWS = np.random.default_rng(0).normal(size=(len(TEXTS), 8)).astype(np.float32)
 
 
-def corpus() -> Corpus:
-    rows = ROWS.copy()
-    rows[3] = 0
+def corpus(n: int = len(TEXTS)) -> Corpus:
+    rows = ROWS[:n].copy()
+    rows[3:4] = 0
     reasons = np.zeros(len(rows), np.int8)
     given = {"title": "v", "file": "a.csv", "sha256": "", "dtype": "text"}
     own = matrix_vectors(rows, reasons, **given)
-    return Corpus("a.csv", TEXTS, vectors=(own,)).read_by(own)
+    return Corpus("a.csv", TEXTS[:n], vectors=(own,)).read_by(own)
 
 
 def test_numbers_find_rows_by_their_cosine_and_none_by_words() -> None:
@@ -65,3 +65,14 @@ def test_a_row_finds_others_by_its_vector_and_by_its_words() -> None:
     assert {row: found.index(row) + 1 for row in found} == {
         row: line.numbers["rank"] for row, line in lines.items() if row in found
     }
+
+
+def test_one_other_text_is_no_yardstick() -> None:
+    keys = {}
+    for n in (2, 3):
+        texts = corpus(n)
+        assert texts.own is not None
+        result = search_given(index_of(texts.texts, texts.own.rows), texts, row_query(texts, 1))
+        keys[n] = [claim.key for claim in result.claims()]
+        assert str(result.caption()).startswith("There is 1 text" if n == 2 else "The best of 2")
+    assert keys[3] == [*keys[2], "search.given.yardstick"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -72,7 +73,9 @@ class _Votes:
             people.setdefault(row.get(table.annotator), []).append(row)
         self._disputed = {t for people in self.texts.values() for t in self._differing(people)}
         self._of_marks = [t for t in self._titles if self._has_marks and self._is_of_marks(t)]
-        self._n_dropped = {t: 0 for t in self._titles if have_several(table.columns[t])}
+        whole = [title for title in self._titles if title not in self._of_marks]
+        self._n_dropped = {t: 0 for t in whole if have_several(table.columns[t])}
+        self._commas = {t: _comma(table.columns[t]) for t in self._n_dropped}
         self._n_ties: Counter[str] = Counter()
         self._tied: list[str] = []
         self._n_tied_marks = self._n_unmarked = 0
@@ -100,7 +103,7 @@ class _Votes:
             self._tied.append(text or "")
             return
         self._n_ties.update(ties)
-        row = {title: _cell(people, title, vote) for title, vote in cells.items()}
+        row = {t: _cell(people, t, vote, self._commas.get(t, ",")) for t, vote in cells.items()}
         for mark in marks or [dict.fromkeys(self._of_mark)]:
             yield {self._text: text, **mark, **row}
 
@@ -154,7 +157,7 @@ class _Votes:
             labels = "1 other was" if n == 1 else f"{n:,} others were"
             notes.append(
                 f"“{named(title)}” has several labels in a cell: each was kept where more than "
-                f"half of the answers have it, and {labels} left out."
+                f"half of the answers have it{f', and {labels} left out' * bool(n)}."
             )
         for title, n in self._n_ties.items():
             times = "once" if n == 1 else f"{n:,} times"
@@ -188,8 +191,14 @@ def _most(votes: Sequence[_Vote]) -> _Vote:
     return ()
 
 
-def _cell(people: _People, title: str, vote: _Vote) -> str | None:
+def _comma(cells: Iterable[str | None]) -> str:
+    """Return the commonest way in which cells separate labels: "," or ", "."""
+    commas = Counter(comma for cell in cells if cell for comma in re.findall(r" *, *", cell))
+    return max(commas, key=lambda comma: commas[comma], default=",")
+
+
+def _cell(people: _People, title: str, vote: _Vote, comma: str = ",") -> str | None:
     """Return the cell of the first person with a vote, as it is written; or its labels."""
     cells = (row[title] for own in people.values() for row in own)
-    labels = ",".join(filter(None, vote)) or None
+    labels = comma.join(filter(None, vote)) or None
     return next((cell for cell in cells if cell and _vote([cell]) == vote), labels)

@@ -136,6 +136,12 @@ _TRIPLETS = (
     ("negative", "neg", "hard negative", "hard neg", "negative passage", "negative 1"),
 )
 """Titles of the three texts of triplets, the likeliest first."""
+_VECTOR_WORDS = (
+    {"anchor", "anchors", "query", "queries", "question", "questions"},
+    {"positive", "positives", "pos"},
+    {"negative", "negatives", "neg"},
+)
+"""Words in the titles of the vectors of these texts."""
 
 
 def _triplet(sheet: Table) -> tuple[str, str, str] | None:
@@ -168,12 +174,10 @@ def guess_columns(sheet: Table) -> PairColumns:
     """Guess the roles of a file's columns by their titles, then by their contents."""
     if (triplet := _triplet(sheet)) is not None:
         columns = PairColumns(*triplet[:2], split=sheet.split_column)
-        given = [own.title for own in sheet.vectors]
-        titled = [[own for own in given if text.casefold() in own.casefold()] for text in triplet]
-        if all(len(found) == 1 for found in titled):
-            given = [found[0] for found in titled]
-        of_each = dict(zip(("vectors1", "vectors2", "vectors3"), given, strict=False))
-        return replace(columns, **of_each) if len({*given}) == len(triplet) else columns
+        given = _vectors_of(sheet, triplet)
+        return replace(
+            columns, **dict(zip(("vectors1", "vectors2", "vectors3"), given, strict=False))
+        )
     text1, text2 = text_pair(sheet)
     marks = dict[str, str]()
     if text2:
@@ -183,6 +187,27 @@ def guess_columns(sheet: Table) -> PairColumns:
     label = _guess_label(sheet, [title for title in sheet.columns if title not in taken])
     columns = PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
     return with_vectors(sheet, columns)
+
+
+def _vectors_of(sheet: Table, triplet: tuple[str, str, str]) -> Sequence[str]:
+    """Return the likely vectors of anchors, positives and negatives; () if that is unclear.
+
+    Their order in the file counts only where no title names one of the three texts.
+    """
+    titles = [own.title for own in sheet.vectors]
+    words = {
+        title: {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", title)}
+        for title in titles
+    }
+    by_text = [[own for own in titles if text.casefold() in own.casefold()] for text in triplet]
+    by_role = [[own for own in titles if words[own] & names] for names in _VECTOR_WORDS]
+    guesses = [[own[0] for own in by if len(own) == 1] for by in (by_text, by_role)]
+    are_named = any(0 < len(own) < len(titles) for own in by_text) or any(by_role)
+    for guess in (*guesses, () if are_named else titles):
+        if len({*guess}) == len(guess) == len(triplet):
+            n_dims = {own.n_dims for own in sheet.vectors if own.title in guess}
+            return guess if len(n_dims) == 1 else ()
+    return ()
 
 
 def with_vectors(sheet: Table, columns: PairColumns) -> PairColumns:
@@ -276,9 +301,8 @@ def pairs_from(sheet: Table, columns: PairColumns, *, triplets: bool = True) -> 
     if triplets and (third := negative_column(sheet, columns)):
         if columns.vectors1 and not columns.vectors3:
             raise CorpusError(
-                "A triplet has three texts, and vectors of two are chosen. Choose those of the "
-                "negatives, too, or none to read triplets with the model, or do not count the "
-                "negatives."
+                "A triplet has three texts, and vectors of two are chosen. Choose vectors for "
+                "the negatives, too. Or choose none, and the model reads the texts."
             )
         return _triplets_from(sheet, columns, third)
     cells = {title: sheet.columns[title][:MAX_PAIRS] for title in columns.titles if title}
@@ -344,7 +368,8 @@ def _vectors(
     if wrong is not None:
         raise CorpusError(
             f"Vectors in “{first.title}” have {first.n_dims:,} numbers, and those in "
-            f"“{wrong.title}” {wrong.n_dims:,}: they have no cosine. Choose those of one length."
+            f"“{wrong.title}” {wrong.n_dims:,}, so no cosine can be computed. Choose vectors of "
+            "the same length."
         )
     pairs = no_vectors((first, *others))
     if pairs.total() == len(rows) * len(others):
@@ -451,9 +476,7 @@ def _check(sheet: Table, columns: PairColumns) -> None:
     if not columns.vectors1:
         return
     if len({*columns.vectors}) < len(columns.vectors):
-        raise CorpusError(
-            "Both texts of a pair would have the same vectors. Choose a column for each."
-        )
+        raise CorpusError("Two texts would have the same vectors. Choose a column for each.")
     if columns.marks(1):
         raise CorpusError(
             "The vectors of a file stand for whole texts, and words are marked. Compare whole "

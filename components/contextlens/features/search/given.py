@@ -106,17 +106,16 @@ class GivenSearch(Panel):
         """The nearest text with its number, the query if it is a row of the file, the yardstick."""
         if not self.by_vectors:
             return [claim("search.given.alone")]
-        cosine, yardstick = (
-            self.by_vectors[0].cosine,
-            claim("search.given.yardstick", median=self.median),
-        )
+        cosine, yardstick = self.by_vectors[0].cosine, list[Claim]()
+        if self.n > 1:  # the median of one is the result
+            yardstick = [claim("search.given.yardstick", median=self.median)]
         if self.query.kind != "row":
-            return [claim(f"search.given.nearest_{self.query.kind}", cosine=cosine), yardstick]
+            return [claim(f"search.given.nearest_{self.query.kind}", cosine=cosine), *yardstick]
         row, text = self.query.row, quoted(self.query.text, 300)
         return [
             claim("search.given.nearest_row", row=row, cosine=cosine),
             claim("search.given.query", row=row, text=text),
-            yardstick,
+            *yardstick,
         ]
 
     def caption(self) -> Claim:

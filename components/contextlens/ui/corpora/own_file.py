@@ -163,12 +163,12 @@ class OwnFile:
         sheet = table_of(secret)
         if sheet is None:
             return
-        if is_file_left:
-            session.remember(say("own_file.file_left"))
         if len(sheet.columns) > 1:
             self._arrived(secret, sheet)
         else:
             self._use(secret, sheet.text_column, ())
+        if is_file_left and secret_of(FILE.of(session.current())) == secret:
+            session.remember(say("own_file.file_left"))
 
     def _arrived(self, secret: str, sheet: Table) -> None:
         """Use a file at once if it leaves no doubt about its texts; else show its columns first."""

@@ -139,7 +139,13 @@ def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:
     app = framed(map_view(source="file", **QUICK))
     table = "\n".join(f"{text}\tpet" for text in TEXTS)
     app.text_area(key="map_paste").set_value(f"text\tkind\n{table}\n").run()
-    app = settled(press(app, "map_paste_use"))
+    sent, store = FileKey("test session id", "a file"), uploads._store()
+    store.admit(sent, "a visitor", 1_000)
+    try:
+        app = settled(press(app, "map_paste_use"))
+    finally:
+        store.end(sent)
+    assert "was not used" not in plainly_said(app)  # nor are the pasted texts yet
     assert "**Pasted texts.txt** · TSV, UTF-8 · 4 rows" in plainly_said(app)
     assert pending(app.multiselect, "labels").value == ["kind"]
     app = settled(press(app, "map_use"))
