@@ -123,20 +123,20 @@ def map_chart(
         alt=say("map.alt", title=unmarked(display.headline), n=n),
     )
     if sum(map(len, order)) > MAX_HOVERED:
-        _point_texts(display, order, key=key)
+        _point_texts(display, order, name, key=key)
     if n < display.points.n_points:
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
 
 
-def _point_texts(display: MapDisplay, order: Order, *, key: str) -> None:
+def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None:
     """Show the text of the point at which a reader points, which the browser asks for.
 
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
-    map.
+    map. A place in the chart is another point's once the chart is drawn otherwise.
     """
-    request, of, n = display.result.request, name_of(display.result), display.drawn.n_points
+    request, n = display.result.request, display.drawn.n_points
     own_key = f"{key}_text"
 
     def receive(place: object) -> None:
@@ -144,13 +144,13 @@ def _point_texts(display: MapDisplay, order: Order, *, key: str) -> None:
         if len(numbers) == 2 and all(type(number) is int for number in numbers):
             curve, index = numbers
             points = selected_points([{"curve_number": curve, "point_index": index}], order)
-            session.keep(own_key, (of, numbers, points[0] % n if points else None))
+            session.keep(own_key, (drawing, numbers, points[0] % n if points else None))
 
     @st.fragment
     def answer() -> None:
-        data: dict[str, object] = {"chart": css_class(key), "of": of, "place": []}
+        data: dict[str, object] = {"chart": css_class(key), "of": drawing, "place": []}
         asked, result = session.kept(own_key), maps().result(request)
-        if asked is not None and asked[0] == of:
+        if asked is not None and asked[0] == drawing:
             data["place"] = asked[1]
             if result is not None and asked[2] is not None:  # else there is no text any more
                 text = point_text(result.points, asked[2])
