@@ -30,7 +30,7 @@ from contextlens.features.map.groups import GroupName, pack, renamed, unpack
 from contextlens.features.map.hover import MAX_HOVERED, point_text
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.names import members_of, names_of
-from contextlens.features.map.scatter import MAX_SVG, selected_points
+from contextlens.features.map.scatter import MAX_SVG, is_index, selected_points
 from contextlens.features.map.selection import NAMES, TABLE, PointSelection, table_selection
 from contextlens.figures.side_names import SideName
 from contextlens.maps.points import context
@@ -141,7 +141,7 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
 
     def receive(place: object) -> None:
         numbers = place if isinstance(place, list) else []
-        if len(numbers) == 2 and all(type(number) is int for number in numbers):
+        if len(numbers) == 2 and all(is_index(number) for number in numbers):
             curve, index = numbers
             points = selected_points([{"curve_number": curve, "point_index": index}], order)
             session.keep(own_key, (drawing, numbers, points[0] % n if points else None))

@@ -395,7 +395,8 @@ def test_the_text_of_a_point_of_a_large_map_is_sent_when_a_reader_points_at_it(
     app = pick_name(app, "map_chart_text", [0, 99])
     assert given(app, "map_chart_text")["place"] == [0, 99]
     assert "parts" not in given(app, "map_chart_text")
-    for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None):
+    forged = ([0, 10**30], [-(10**30), 0])
+    for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None, *forged):
         app = pick_name(app, "map_chart_text", odd)
         assert given(app, "map_chart_text")["place"] == [0, 99]
     assert not app.exception
