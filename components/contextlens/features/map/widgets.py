@@ -19,6 +19,7 @@ from contextlens.content.wording import escape, shortened, two
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, Order, chart_of, drawing_of, phone_height
+from contextlens.features.map.coloring import LAYER, Coloring
 from contextlens.features.map.controls import (
     CARDS_PAGE_SIZE,
     MAX_GROUP_LABELS,
@@ -136,7 +137,10 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
     map. A place in the chart is another point's once the chart is drawn otherwise.
     """
-    request, n = display.result.request, display.drawn.n_points
+    request, n, color = display.result.request, display.drawn.n_points, display.drawn_color
+    if display.finding.every_layer:
+        layers = np.array(display.result.layers, dtype=np.float32)
+        color = Coloring(LAYER, "measure", np.repeat(layers, n))
     own_key = f"{key}_text"
 
     def receive(place: object) -> None:
@@ -144,7 +148,7 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
         if len(numbers) == 2 and all(is_index(number) for number in numbers):
             curve, index = numbers
             points = selected_points([{"curve_number": curve, "point_index": index}], order)
-            session.keep(own_key, (drawing, numbers, points[0] % n if points else None))
+            session.keep(own_key, (drawing, numbers, points[0] if points else None))
 
     @st.fragment
     def answer() -> None:
@@ -153,7 +157,7 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
         if asked is not None and asked[0] == drawing:
             data["place"] = asked[1]
             if result is not None and asked[2] is not None:  # else there is no text any more
-                text = point_text(result.points, asked[2])
+                text = point_text(result.points, asked[2] % n, color, asked[2])
                 data["parts"] = [visible(text[part]) for part in ("before", "marked", "after")]
                 data["labels"] = [visible(label) for label in text["labels"]]
         component("contextlens.features.map", "point_text", data, key=own_key, on_pick=receive)

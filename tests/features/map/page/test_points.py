@@ -420,4 +420,9 @@ def test_a_place_of_a_large_map_has_another_text_in_another_colouring(
         seen.append(answer["parts"][1])
         assert seen[-1] == own.points.names[across.index(drawn[0])]
     assert seen == ["river", "old"]
+    app = settled(field(app.selectbox, f"{PAGE}_color").set_value("layer").run())
+    app = pick_name(app, "map_chart_text", [0, 2 * own.points.n_points])
+    answer = given(app, "map_chart_text")
+    assert answer["parts"][1] == "old"
+    assert answer["labels"][-1] == f"layer: {own.layers[2]}.0000"
     assert len(drawings) == 2
