@@ -39,6 +39,16 @@ AT = """i => {
 }"""
 """The place of a point in the window."""
 
+COUNT = """() => {
+  const add = document.addEventListener.bind(document);
+  window.scrolled = new Set();
+  document.addEventListener = (kind, listener, options) => {
+    if (kind === "scroll") window.scrolled.add(listener);
+    add(kind, listener, options);
+  };
+}"""
+"""Collects the document's different listeners for scrolling."""
+
 
 def test_the_text_of_a_point_is_asked_for_once_when_the_pointer_rests_on_it(
     run_app: Callable[..., str], take: Callable[..., Tab]
@@ -48,6 +58,7 @@ def test_the_text_of_a_point_is_asked_for_once_when_the_pointer_rests_on_it(
     page, runs = tab.page, tab.runs
     page.goto(address)
     page.wait_for_function("() => document.querySelector('.st-key-crowd .js-plotly-plot')?._ev")
+    page.evaluate(COUNT)
     text, places = page.locator(".point-text"), [page.evaluate(AT, i) for i in range(3)]
     since = runs.now
     for i, said in ((0, "A <b>crowd</b> of points"), (2, "Each has a text"), (0, "A <b>crowd</b>")):
@@ -59,3 +70,16 @@ def test_the_text_of_a_point_is_asked_for_once_when_the_pointer_rests_on_it(
         expect(text).to_contain_text("topic: none")
     assert runs.told(since, "part asked") == 2, "the first text was kept"
     assert runs.told(since, "page asked") == 0
+    page.mouse.move(places[1][0] + 60, places[1][1])
+    page.mouse.move(*places[1])
+    page.wait_for_timeout(1500)
+    expect(text).to_be_hidden()  # there is none
+    assert runs.told(since, "part asked") == 3
+    page.mouse.move(places[1][0] + 60, places[1][1])
+    page.wait_for_timeout(200)
+    page.mouse.move(*places[1])
+    expect(text).to_contain_text("They are many")
+    expect(text).to_be_visible()
+    assert page.evaluate("window.scrolled.size") == 1
+    page.evaluate("document.dispatchEvent(new Event('scroll'))")
+    expect(text).to_be_hidden()

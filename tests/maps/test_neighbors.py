@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -232,7 +233,11 @@ def test_empty_places_are_filled_exactly_up_to_a_number_of_points(
     monkeypatch.setattr(module, "_BLOCK_POINTS", 300)
     indices = np.where(is_empty, np.iinfo(np.int64).max, exact.indices)
     distances = np.where(is_empty, np.float32(np.inf), exact.distances)
-    fill_places(space, indices, distances)
+    shares: list[float] = []
+    fill_places(space, indices, distances, shares.append)
+    assert len(shares) > len(lacking[200:]) // 300
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
     whole = np.setdiff1d(np.arange(900), lacking[200:])
     np.testing.assert_array_equal(indices[whole], exact.indices[whole])
     rows = np.repeat(np.arange(900), 15)
@@ -244,6 +249,23 @@ def test_empty_places_are_filled_exactly_up_to_a_number_of_points(
     assert (distances[rest] >= exact.distances[rest]).all()
     kept = [np.isin(exact.indices[i, : known[i]], indices[i]).all() for i in rest]
     assert all(kept)  # the known ones are nearer than any others
+
+
+def test_places_of_many_neighbours_are_filled_in_little_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n, k = 1500, 200
+    space = VectorSpace.of(blobs(n, 8), "cosine")
+    indices, distances = np.zeros((n, k), np.int64), np.full((n, k), np.inf, np.float32)
+    monkeypatch.setattr(module, "_MAX_SEARCHED", 10)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(module, "_PAIR_BYTES", 1 << 20)
+    tracemalloc.start()
+    fill_places(space, indices, distances)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.isfinite(distances).all()
+    assert peak < 30 << 20  # a table of all pairs of candidates and known ones takes 120 MB
 
 
 @pytest.mark.slow  # compiling the descent takes half a minute

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.maps.compiled import umap_functions
-from contextlens.maps.progress import FINDING, OnProgress, Report, Stages
+from contextlens.maps.progress import FINDING, OnProgress, Report, Stages, silent
 from contextlens.maps.vector_space import Metric, VectorSpace
 
 __all__ = [
@@ -155,20 +155,26 @@ def fill_places(
         space: the vectors.
         indices: (n, k), nearest first.
         distances: (n, k).
-        report: receives the share of the exact search; an exception from it ends the work.
+        report: receives the share done; an exception from it ends the work.
     """
     n, k = indices.shape
+    tell = silent if report is None else report
     lacking = np.flatnonzero(~np.isfinite(distances[:, -1]))
     exact, others = lacking[:_MAX_SEARCHED], lacking[_MAX_SEARCHED:]
-    indices[exact], distances[exact] = searched(space, exact, k, report)
+    part = len(exact) / max(1, len(lacking))
+    indices[exact], distances[exact] = searched(space, exact, k, lambda share: tell(part * share))
+    step = max(1, min(_BLOCK_POINTS, _BLOCK_BYTES // (8 * 3 * k)))
     steps = np.random.default_rng(0).integers(1, n - 2 * k, size=len(others))
-    for begin in range(0, len(others), _BLOCK_POINTS):
-        points = others[begin : begin + _BLOCK_POINTS]
-        start = points + steps[begin : begin + _BLOCK_POINTS]
+    for begin in range(0, len(others), step):
+        some = slice(begin, begin + step)
+        points = others[some]
+        start = (points + steps[some])[:, None]
         near = np.where(np.isfinite(distances[points]), indices[points], -1)
-        any_points = (start[:, None] + np.arange(2 * k)) % n  # at most k of them are known already
-        any_points[(any_points[:, :, None] == near[:, None]).any(axis=2)] = -1
+        any_points = (start + np.arange(2 * k)) % n  # at most k of them are known already
+        row, place = np.nonzero((near >= 0) & ((near - start) % n < 2 * k))
+        any_points[row, (near - start)[row, place] % n] = -1
         indices[points], distances[points] = _among(space, points, np.hstack([near, any_points]), k)
+        tell((len(exact) + begin + len(points)) / len(lacking))
 
 
 def _among(

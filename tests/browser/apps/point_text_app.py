@@ -6,6 +6,8 @@ import streamlit as st
 from contextlens.ui.widgets.component import component, css_class
 
 TEXTS = ("A <b>crowd</b> of points", "They are many", "Each has a text")
+LATE = [0, 1]
+"""The place whose text is there when it is asked for again."""
 
 st.set_page_config(layout="wide")
 st.title("Points")
@@ -17,6 +19,7 @@ st.plotly_chart(figure, key="crowd")
 def keep(place: object) -> None:
     """Keeps what was asked for, as a page would."""
     st.session_state.place = place
+    st.session_state.asked = [*st.session_state.get("asked", []), place]
 
 
 @st.fragment
@@ -25,7 +28,9 @@ def answer() -> None:
     data = {"chart": css_class("crowd"), "of": "points", "place": []}
     place = st.session_state.get("place")
     if place:
-        data |= {"place": place, "parts": ["", "", TEXTS[place[1]]], "labels": ["topic: none"]}
+        data["place"] = place
+    if place and (place != LATE or st.session_state.asked.count(LATE) > 1):
+        data |= {"parts": ["", "", TEXTS[place[1]]], "labels": ["topic: none"]}
     component("contextlens.features.map", "point_text", data, key="text", on_pick=keep)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from contextlens.content.wording import number
-from contextlens.features.map.coloring import UNCOLORED, coloring
+from contextlens.features.map.coloring import LAYER, UNCOLORED, Coloring, coloring
 from contextlens.features.map.hover import hover_texts, point_text
 from contextlens.features.map.scatter import MAX_SVG, MapMarks, map_scatter
 from tests.features.map.points import SENTENCE, places_of, points_of
@@ -38,15 +39,37 @@ def test_sentences_are_their_own_hover_and_long_ones_without_blanks_are_broken()
 
 
 def test_the_text_of_one_point_is_in_three_parts_with_its_labels() -> None:
-    word = point_text(points_of(3), 1)
+    word = point_text(points_of(3), 1, UNCOLORED, 1)
     assert (word["before"], word["marked"]) == ("The keeper said that a hungry ", "python")
     assert word["after"] == SENTENCE.partition("python")[2] + " 1."
     assert word["labels"] == [f"sense: {points_of(3).labels['sense'][1]}", "source: book"]
-    sentence = point_text(points_of(1, unit="sentences", sentence="語" * 200), 0)
+    sentence = point_text(points_of(1, unit="sentences", sentence="語" * 200), 0, UNCOLORED, 0)
     assert (sentence["before"], sentence["marked"]) == ("", "")
     assert sentence["after"] == "語" * 159 + "…"
-    token = point_text(replace(points_of(1, unit="tokens"), names=("##thon",)), 0)
+    token = point_text(replace(points_of(1, unit="tokens"), names=("##thon",)), 0, UNCOLORED, 0)
     assert token["labels"] == ["##thon", "source: book"]  # its own label is empty
+
+
+def test_the_text_of_one_point_ends_with_what_colours_it() -> None:
+    points = points_of(3)
+    labels = points.labels | {f"column {i}": ("x", "y", "z") for i in range(4)}
+    points = replace(points, labels=labels | {"last": ("1", "2.50", "")})
+    first = ["source: book", "column 0: y", "column 1: y"]
+
+    def labels_in(color: Coloring, point: int, row: int) -> list[str]:
+        return point_text(points, point, color, row)["labels"]
+
+    sense = f"sense: {points.labels['sense'][1]}"
+    assert labels_in(coloring(points, "sense"), 1, 1) == [*first, "column 2: y", sense]
+    assert labels_in(coloring(points, "last"), 1, 1) == [sense, *first, "last: 2.50"]
+    assert "last" not in " ".join(labels_in(coloring(points, "last"), 2, 2))  # it has none
+    norm = f"norm: {number(points.measures['norm'][1], '.4f')}"
+    assert labels_in(coloring(points, "norm"), 1, 1) == [sense, *first, norm]
+    assert "norm" not in " ".join(labels_in(coloring(points, "norm"), 0, 0))
+    groups = coloring(points, "group", extra={"group": ("", "pets", "code")})
+    assert labels_in(groups, 1, 1) == [sense, *first, "group: pets"]
+    layers = Coloring(LAYER, "measure", np.repeat([4.0, 5.0], 3))
+    assert labels_in(layers, 1, 4) == [sense, *first, "layer: 5.0000"]
 
 
 def test_a_word_marked_across_a_line_end_is_closed_on_each_line() -> None:

@@ -66,6 +66,9 @@ def test_chosen_points_come_sorted_and_once_and_unknown_ones_not_at_all() -> Non
     assert selected_points([], order) == []
     assert selected_points([{"x": 0}], order) == []
     assert selected_points(events, ()) == []
+    forged = [(0, 10**30), (-(10**30), 0), ("0", 0), (0, None), (0, [1]), (True, 0), (0.0, 1)]
+    events += [{"curve_number": c, "point_index": i} for c, i in forged]
+    assert selected_points(events, order) == [0, 1, 4]
 
 
 def test_chosen_points_stay_and_all_others_fade() -> None:

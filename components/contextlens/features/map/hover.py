@@ -74,14 +74,26 @@ class PointText(TypedDict):
     labels: list[str]
 
 
-def point_text(points: Points, point: int) -> PointText:
-    """Return the text of one point, for a map of too many to send all texts."""
+def point_text(points: Points, point: int, color: Coloring, row: int) -> PointText:
+    """Return the text of one point, for a map of too many to send all texts.
+
+    Args:
+        points: the points.
+        point: the point.
+        color: the colouring that is drawn.
+        row: its value among those of the colouring, which has one for each layer on a map of all.
+    """
     before, marked, after = context(points, point, longest=_LONGEST)
     if not before and not after:  # a sentence is not marked
         marked, after = "", marked
     name = [points.names[point]] if points.unit == "tokens" else []
-    titles = [title for title, column in points.labels.items() if column[point]]
-    labels = [f"{title}: {points.labels[title][point]}" for title in titles[:_MAX_HOVER_LABELS]]
+    given = {title: column[point] for title, column in points.labels.items() if column[point]}
+    titles = [title for title in given if title != color.title][:_MAX_HOVER_LABELS]
+    labels = [f"{title}: {given[title]}" for title in titles]
+    if color.kind != "none":
+        value = given.get(color.title, color.values[row])  # numbers and dates as in the file
+        written = value if isinstance(value, str) else number(float(value), ".4f")
+        labels += [f"{color.title}: {written}"] if written not in {"", "nan"} else []
     return {"before": before, "marked": marked, "after": after, "labels": [*name, *labels]}
 
 

@@ -370,6 +370,11 @@ def map_order(color: Coloring, n_points: int) -> tuple[IntArray, ...]:
     return tuple(group.rows for group in groups(color, n_points))
 
 
+def is_index(value: object) -> bool:
+    """True if a value from a browser, which can send anything, can be an index."""
+    return type(value) is int and 0 <= value < 2**31  # `type`, because True is an int too
+
+
 def selected_points(
     event_points: Sequence[Mapping[str, Any]], order: Sequence[IntArray]
 ) -> list[int]:
@@ -381,9 +386,10 @@ def selected_points(
         order: `map_order` of the same map.
     """
     ends = np.cumsum([0, *(len(rows) for rows in order)])
-    pairs = [(p.get("curve_number", -1), p.get("point_index", -1)) for p in event_points]
-    curves, indices = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    is_known = (curves >= 0) & (curves < len(order)) & (indices >= 0)
+    pairs = [(p.get("curve_number"), p.get("point_index")) for p in event_points]
+    valid = [pair for pair in pairs if all(map(is_index, pair))]
+    curves, indices = np.array(valid, dtype=np.int64).reshape(-1, 2).T
+    is_known = curves < len(order)
     curves, indices = curves[is_known], indices[is_known]
     within = indices < (ends[1:] - ends[:-1])[curves]
     every = np.concatenate([*order, np.zeros(0, dtype=np.int64)])

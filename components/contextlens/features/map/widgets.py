@@ -19,6 +19,7 @@ from contextlens.content.wording import escape, shortened, two
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import HEIGHT, Order, chart_of, drawing_of, phone_height
+from contextlens.features.map.coloring import LAYER, Coloring
 from contextlens.features.map.controls import (
     CARDS_PAGE_SIZE,
     MAX_GROUP_LABELS,
@@ -30,7 +31,7 @@ from contextlens.features.map.groups import GroupName, pack, renamed, unpack
 from contextlens.features.map.hover import MAX_HOVERED, point_text
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.names import members_of, names_of
-from contextlens.features.map.scatter import MAX_SVG, selected_points
+from contextlens.features.map.scatter import MAX_SVG, is_index, selected_points
 from contextlens.features.map.selection import NAMES, TABLE, PointSelection, table_selection
 from contextlens.figures.side_names import SideName
 from contextlens.maps.points import context
@@ -123,37 +124,40 @@ def map_chart(
         alt=say("map.alt", title=unmarked(display.headline), n=n),
     )
     if sum(map(len, order)) > MAX_HOVERED:
-        _point_texts(display, order, key=key)
+        _point_texts(display, order, name, key=key)
     if n < display.points.n_points:
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
 
 
-def _point_texts(display: MapDisplay, order: Order, *, key: str) -> None:
+def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None:
     """Show the text of the point at which a reader points, which the browser asks for.
 
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
-    map.
+    map. A place in the chart is another point's once the chart is drawn otherwise.
     """
-    request, of, n = display.result.request, name_of(display.result), display.drawn.n_points
+    request, n, color = display.result.request, display.drawn.n_points, display.drawn_color
+    if display.finding.every_layer:
+        layers = np.array(display.result.layers, dtype=np.float32)
+        color = Coloring(LAYER, "measure", np.repeat(layers, n))
     own_key = f"{key}_text"
 
     def receive(place: object) -> None:
         numbers = place if isinstance(place, list) else []
-        if len(numbers) == 2 and all(type(number) is int for number in numbers):
+        if len(numbers) == 2 and all(is_index(number) for number in numbers):
             curve, index = numbers
             points = selected_points([{"curve_number": curve, "point_index": index}], order)
-            session.keep(own_key, (of, numbers, points[0] % n if points else None))
+            session.keep(own_key, (drawing, numbers, points[0] if points else None))
 
     @st.fragment
     def answer() -> None:
-        data: dict[str, object] = {"chart": css_class(key), "of": of, "place": []}
+        data: dict[str, object] = {"chart": css_class(key), "of": drawing, "place": []}
         asked, result = session.kept(own_key), maps().result(request)
-        if asked is not None and asked[0] == of:
+        if asked is not None and asked[0] == drawing:
             data["place"] = asked[1]
             if result is not None and asked[2] is not None:  # else there is no text any more
-                text = point_text(result.points, asked[2])
+                text = point_text(result.points, asked[2] % n, color, asked[2])
                 data["parts"] = [visible(text[part]) for part in ("before", "marked", "after")]
                 data["labels"] = [visible(label) for label in text["labels"]]
         component("contextlens.features.map", "point_text", data, key=own_key, on_pick=receive)

@@ -395,7 +395,34 @@ def test_the_text_of_a_point_of_a_large_map_is_sent_when_a_reader_points_at_it(
     app = pick_name(app, "map_chart_text", [0, 99])
     assert given(app, "map_chart_text")["place"] == [0, 99]
     assert "parts" not in given(app, "map_chart_text")
-    for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None):
+    forged = ([0, 10**30], [-(10**30), 0])
+    for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None, *forged):
         app = pick_name(app, "map_chart_text", odd)
         assert given(app, "map_chart_text")["place"] == [0, 99]
     assert not app.exception
+
+
+def test_a_place_of_a_large_map_has_another_text_in_another_colouring(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (scatter, widgets):
+        monkeypatch.setattr(module, "MAX_HOVERED", 3)
+    app = framed(map_view("old river ran", "the river", "a river", unit="words", **QUICK))
+    own, seen, drawings = picture(app), [], set()
+    across = own.map.coordinates[-1, :, 0].tolist()
+    for title in ("word", "nothing"):
+        app = settled(field(app.selectbox, f"{PAGE}_color").set_value(title).run())
+        assert given(app, "map_chart_text")["place"] == []
+        drawn = values(figure_of(app, "map_chart")["data"][0]["x"]).tolist()
+        app = pick_name(app, "map_chart_text", [0, 0])
+        answer = given(app, "map_chart_text")
+        drawings.add(answer["of"])
+        seen.append(answer["parts"][1])
+        assert seen[-1] == own.points.names[across.index(drawn[0])]
+    assert seen == ["river", "old"]
+    app = settled(field(app.selectbox, f"{PAGE}_color").set_value("layer").run())
+    app = pick_name(app, "map_chart_text", [0, 2 * own.points.n_points])
+    answer = given(app, "map_chart_text")
+    assert answer["parts"][1] == "old"
+    assert answer["labels"][-1] == f"layer: {own.layers[2]}.0000"
+    assert len(drawings) == 2

@@ -18,16 +18,17 @@ class PointText {
   constructor(root) {
     this.root = root;
     this.kept = new Map();
+    this.onScroll = () => this.leave(); // the same at each show, so it is added once
   }
 
   update({ chart, of, place, parts, labels }) {
     if (of !== this.of) this.kept.clear();
     if (this.kept.size >= MAX_KEPT) this.kept.clear();
-    if (place.length) this.kept.set(place.join(), parts && { parts, labels });
+    if (parts) this.kept.set(place.join(), { parts, labels });
     this.of = of;
     this.asked = undefined;
     this.attach(chart);
-    this.ask();
+    if (parts || place.join() !== this.over?.place.join()) this.ask(); // no text: not at once
   }
 
   // A chart that is drawn anew loses its listeners.
@@ -76,7 +77,6 @@ class PointText {
   }
 
   show(text) {
-    if (!text) return;
     const [before, marked, after] = text.parts;
     const sentence = [before, ...(marked ? [make("mark", "", marked)] : []), after];
     this.root.replaceChildren(...sentence, ...text.labels.map((label) => make("div", "", label)));
@@ -90,7 +90,7 @@ class PointText {
     const x = isRight ? left + GAP : isBeside ? left - GAP - width : (innerWidth - width) / 2;
     const y = isBeside ? Math.min(Math.max(0, top - height / 2), innerHeight - height) : above;
     Object.assign(this.root.style, { left: `${x}px`, top: `${y}px` });
-    document.addEventListener("scroll", () => this.leave(), { capture: true, once: true });
+    document.addEventListener("scroll", this.onScroll, { capture: true, once: true });
   }
 
   hide() {
