@@ -421,6 +421,42 @@ def test_distilbert_s_other_names_count_as_transformers_counts_them() -> None:
             {"per_layer_config": {"0": {"hidden_size": 10**9}}},
             "head_dim and num_key_value_heads by the number of a layer",
         ),
+        (
+            "xmod",
+            {"hidden_size": 32, "num_attention_heads": 4, "adapter_reduction_factor": 33},
+            "at most the number of dimensions, 32",
+        ),
+        (
+            "gemma3_text",
+            {
+                "use_bidirectional_attention": True,
+                "num_attention_heads": 4,
+                "num_key_value_heads": 3,
+            },
+            "divide the number of heads, 4",
+        ),
+        (
+            "gemma3_text",
+            {"use_bidirectional_attention": True, "head_dim": 15},
+            "head_dim is 15; it must be an even number",
+        ),
+        (
+            "eurobert",
+            {"num_attention_heads": 4, "num_key_value_heads": 8},
+            "divide the number of heads, 4",
+        ),
+        ("eurobert", {"hidden_size": 36, "num_attention_heads": 4}, "which is 9 each"),
+        (
+            "embedding_gemma2_text",
+            {"num_attention_heads": 4, "num_global_key_value_heads": 3},
+            "num_global_key_value_heads is 3",
+        ),
+        (
+            "embedding_gemma2_text",
+            {"num_attention_heads": 4, "per_layer_config": {"5": {"num_key_value_heads": 3}}},
+            "divide the number of heads, 4",
+        ),
+        ("embedding_gemma2_text", {"per_layer_config": {"5": {"head_dim": 7}}}, "head_dim is 7"),
     ],
     ids=str,
 )

@@ -184,6 +184,7 @@ def _listed(**changes: Any) -> Callable[[Path], None]:
         (_with("sentence_bert_config.json", transformer_task="fill-mask"), "fill-mask"),
         (_listed(type="custom.Step"), "custom.Step"),
         (_listed(path="../elsewhere"), "does not say"),
+        (_listed(path=""), "does not say"),
         (lambda folder: (folder / "modules.json").write_text("[1]"), "does not say"),
         (lambda folder: (folder / "modules.json").write_text("[" * 10**5), "does not say"),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import RoCBertModel, RoCBertTokenizer
 
 from contextlens.core import EncoderService, ModelCard
@@ -79,6 +80,18 @@ def test_other_shapes_are_another_model(
     (folder / "word_shape.json").write_text('{"[UNK]": 3}')
     after = load()
     assert (before.checksum != after.checksum, before.n_joined) == (True, after.n_joined)
+
+
+def test_weights_whose_joined_vectors_overflow_are_refused(
+    folder: Path, load: Callable[[], ModelCard]
+) -> None:
+    weights = load_file(folder / "model.safetensors")
+    for name in weights:
+        if "map_inputs_layer.weight" in name or "shape_embed" in name:
+            weights[name] = torch.full_like(weights[name], 1e38)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(CheckpointError, match="its shape and its sound are NaN or infinite"):
+        load()
 
 
 @pytest.mark.parametrize(

@@ -148,4 +148,40 @@ def allowed_config(config: dict[str, Any]) -> dict[str, Any]:
             f"The model's config.json says {n_heads} heads share {n_dims} dimensions, which does "
             "not come out even. Choose another model."
         )
+    _check_widths(allowed, family)
     return allowed
+
+
+def _check_widths(allowed: dict[str, Any], family: Family) -> None:
+    """Check the sizes that have to fit the number of heads, of dimensions, or a rotation."""
+    n_dims, n_heads = allowed.get(family.dims), allowed.get(family.heads)
+    factor = allowed.get("adapter_reduction_factor")
+    if n_dims is not None and factor is not None and factor > n_dims:
+        raise CheckpointError(
+            f"The model's config.json says adapter_reduction_factor is {factor}; it must be at "
+            f"most the number of dimensions, {n_dims}. Choose another model."
+        )
+    if (
+        (family.positions == "rotation" and "head_dim" not in family.keys)
+        and (n_dims is not None and n_heads is not None)
+        and n_dims // n_heads % 2
+    ):
+        raise CheckpointError(
+            f"The model's config.json says {n_heads} heads share {n_dims} dimensions, which is "
+            f"{n_dims // n_heads} each; it must be an even number, because pairs of dimensions are "
+            "rotated. Choose another model."
+        )
+    by_layer = (allowed.get("per_layer_config") or {}).values()
+    for sizes in (allowed, *by_layer):
+        for name in ("head_dim", "global_head_dim"):
+            if (sizes.get(name) or 0) % 2:
+                raise CheckpointError(
+                    f"The model's config.json says {name} is {sizes[name]}; it must be an even "
+                    "number, because pairs of dimensions are rotated. Choose another model."
+                )
+        for name in ("num_key_value_heads", "num_global_key_value_heads"):
+            if n_heads is not None and sizes.get(name) and n_heads % sizes[name]:
+                raise CheckpointError(
+                    f"The model's config.json says {name} is {sizes[name]}; it must divide the "
+                    f"number of heads, {n_heads}, evenly. Choose another model."
+                )

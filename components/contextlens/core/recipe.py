@@ -269,7 +269,10 @@ def _path(module: Mapping[str, Any]) -> str:
 
 
 def _settings(folder: Path, module: Mapping[str, Any]) -> dict[str, Any]:
-    return _read(folder, f"{_path(module)}/config.json")
+    path = _path(module)
+    if not PurePosixPath(path).parts:  # the model's own config.json is there
+        raise _damaged(_MODULES)
+    return _read(folder, f"{path}/config.json")
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

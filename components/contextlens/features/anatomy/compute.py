@@ -173,7 +173,9 @@ def _passport(
 ) -> Passport:
     settings = {"weights": "none: built from the config"}
     if card:
-        settings = {"weights stored as": ", ".join(card.stored_as)} if card.was_converted else {}
+        settings = {"language": card.language} if card.language else {}
+        if card.was_converted:
+            settings["weights stored as"] = ", ".join(card.stored_as)
     return Passport(
         model=architecture.id,
         revision=card.revision if card else "",

@@ -65,8 +65,7 @@ def weights_snippet(card: ModelCard, name: str, *, is_matrix: bool, step: int = 
 
 def card_lines(card: ModelCard) -> list[str]:
     """Lines that define `model`, read from the files that the card names."""
-    unused = ("tokenizer = ", "model.")  # and every parameter counts
-    loading = [line for line in load_lines(card) if not line.startswith(unused)]
+    loading = [line for line in load_lines(card) if not line.startswith("tokenizer = ")]
     return ["from transformers import AutoModel", "", *loading]
 
 

@@ -369,7 +369,11 @@ def leave_out(
         progress: receives the number of finished runs; an exception that it raises ends the work.
     """
     candidates = [_candidates(score, side, how) for side in score.sides]
-    has_pairs = pairs and all(len(words) <= MAX_PAIRED_WORDS for words in candidates)
+    has_pairs = (
+        pairs
+        and all(len(words) <= MAX_PAIRED_WORDS for words in candidates)
+        and not any(map(_is_pair_alone, score.sides, candidates))
+    )
     groups = [
         [*((unit,) for unit in words), *(combinations(words, 2) if has_pairs else ())]
         for words in candidates
@@ -397,7 +401,7 @@ def leave_out(
         pairs=changes if has_pairs else None,
         shares=shares,
         order=order_of(shares, single) if score.vector_kind == "mean" else None,
-        limits=tuple(_limits(score, candidates, how, lacks_pairs=pairs and not has_pairs)),
+        limits=tuple(_limits(score, candidates, how, pairs=pairs)),
     )
 
 
@@ -434,11 +438,25 @@ def _mean_without(weights: Doubles, positions: Sequence[int]) -> Doubles:
 
 
 def _candidates(score: Score, side: Side, how: How) -> list[Unit]:
-    """The words to leave out in turn; not the compared word if it would be taken out."""
-    words = [unit for unit in side.units if is_word(unit)]
+    """The words to leave out in turn.
+
+    Not the compared word if it would be taken out, and not a word that has all of the tokens.
+    """
+    n_tokens = side.encoding.n_tokens
+    words = [unit for unit in side.units if is_word(unit) and len(unit.positions) < n_tokens]
     if score.vector_kind == "word" and how == "taken":
         words = [unit for unit in words if not side.weights[list(unit.positions)].any()]
     return words[:MAX_LEFT_OUT_WORDS]
+
+
+def _is_pair_alone(side: Side, words: Sequence[Unit]) -> bool:
+    """True for two words that together have all of a sentence's tokens: nothing is left without."""
+    return len(words) == 2 and _covers(side, words)
+
+
+def _covers(side: Side, words: Sequence[Unit]) -> bool:
+    covered = {position for word in words for position in word.positions}
+    return len(covered) == side.encoding.n_tokens
 
 
 def _changes(
@@ -470,14 +488,17 @@ def _changes(
 
 
 def _limits(
-    score: Score, candidates: Sequence[Sequence[Unit]], how: How, *, lacks_pairs: bool
+    score: Score, candidates: Sequence[Sequence[Unit]], how: How, *, pairs: bool
 ) -> list[Claim]:
     """Remarks on the words and pairs that are not left out."""
     claims = []
-    if lacks_pairs:
+    if pairs and any(len(words) > MAX_PAIRED_WORDS for words in candidates):
         claims.append(claim("why.leave_out.note.pairs", most=MAX_PAIRED_WORDS))
     for side, words in zip(score.sides, candidates, strict=True):
         n, letter = len(side.words), side.letter
+        is_alone = n == 1 and _covers(side, side.words)
+        if is_alone or (pairs and _is_pair_alone(side, words)):
+            claims.append(claim("why.leave_out.note.alone", n=n, letter=letter))
         if len(words) == MAX_LEFT_OUT_WORDS and n > MAX_LEFT_OUT_WORDS:
             claims.append(
                 claim("why.leave_out.note.long", letter=letter, n=n, most=MAX_LEFT_OUT_WORDS)

@@ -205,11 +205,12 @@ def _card(card: ModelCard) -> None:
 
 
 def _card_details(card: ModelCard) -> None:
+    of = "_language" if card.language else "_joined" if card.n_joined else ""
     facts = [
         say("frame.card.family", family=escape(card.family)),
         say("frame.card.location", location=escape(card.location)),
         say("frame.card.revision", revision=escape(card.revision or "none")),
-        say("frame.card.checksum", checksum=escape(card.checksum)),
+        say(f"frame.card.checksum{of}", checksum=escape(card.checksum)),
         say("frame.card.parameters", n=card.n_parameters),
         *([say("frame.card.joined", n=card.n_joined)] if card.n_joined else []),
         say("frame.card.memory", megabytes=card.memory_bytes / 1e6),
