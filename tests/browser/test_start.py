@@ -77,8 +77,8 @@ def started(folder: Path, data: Mapping[str, str], python: str) -> Iterator[AppS
         server.stop()
 
 
-def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str]:
-    """The words and the picture's name on Start here, and all numbers of Meaning's chart."""
+def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str, str]:
+    """The words and the picture's name on Start here, Meaning's numbers, Attention's finding."""
     tab = tabs.open(server.address, viewport={"width": 1280, "height": 900})
     here = Visit(tab.page, server.address, tab.runs)
     here.goto("/")
@@ -92,9 +92,12 @@ def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str]:
     expect(here.page.get_by_role("button", name="Download")).to_be_visible()
     expect(here.page.locator('[class*="st-key-waiting_"]')).to_have_count(0)
     chart = here.page.evaluate(CHART)
+    here.goto("/attention")
+    here.main.locator("p.finding").first.wait_for()
+    finding = here.main.locator("p.finding").first.inner_text()
     assert tab.heard == []  # of requests elsewhere, above all
     tabs.leave(tab, keep=False)
-    return words, picture, chart
+    return words, picture, chart, finding
 
 
 def test_the_first_pages_from_disk_are_the_computed_ones(

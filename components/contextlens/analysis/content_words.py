@@ -6,8 +6,11 @@ Function words are scikit-learn's of English, without those that mean something,
 
 from __future__ import annotations
 
+import runpy
 import unicodedata
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import regex
 
@@ -35,6 +38,10 @@ def content_words(text: str) -> list[str]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS) - set(MEANINGFUL.split()) | set(CONTRACTED.split())
+    # Its file alone: scikit-learn brings scipy, which cannot be imported while torch is.
+    package = find_spec("sklearn")
+    if package is None or package.origin is None:
+        raise ImportError("scikit-learn is not installed.")
+    file = Path(package.origin).parent / "feature_extraction" / "_stop_words.py"
+    words: frozenset[str] = runpy.run_path(str(file))["ENGLISH_STOP_WORDS"]
+    return words - set(MEANINGFUL.split()) | set(CONTRACTED.split())
