@@ -22,11 +22,10 @@ from contextlens.analysis.baseline import (
     Baseline,
     SampleWords,
     is_in_sample_script,
-    load,
     measure,
     sample_words,
-    save,
 )
+from contextlens.analysis.kept_arrays import load, save
 from contextlens.analysis.words import POOLINGS, word_vectors
 from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.core import BUNDLED_ID, EncoderService, Encoding
@@ -282,16 +281,16 @@ def measured() -> Baseline:
 def test_what_is_saved_is_loaded_and_replaced(measured: Baseline, tmp_path: Path) -> None:
     path = tmp_path / "new" / "folders" / "baseline.npz"
     save(measured, path)
-    found = load(path)
+    found = load(Baseline, path)
     assert_same(found, measured)
     assert found is not None
     assert type(found.n_words) is int
     other = measure(words_of(normal(60, 2, 8, seed=5), np.arange(60) // 3))
     save(other, path)
-    assert_same(load(path), other)
+    assert_same(load(Baseline, path), other)
     assert [p.name for p in path.parent.iterdir()] == ["baseline.npz"]
-    assert load(path.parent) is None
-    assert load(tmp_path / "nothing.npz") is None
+    assert load(Baseline, path.parent) is None
+    assert load(Baseline, tmp_path / "nothing.npz") is None
 
 
 @pytest.mark.parametrize("keep", [0, 3, 0.5, 0.999])
@@ -302,7 +301,7 @@ def test_a_file_that_was_cut_is_no_baseline(
     save(measured, path)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(keep * len(whole)) if isinstance(keep, float) else keep])
-    assert load(path) is None
+    assert load(Baseline, path) is None
 
 
 def test_a_changed_byte_is_noticed_or_harmless(measured: Baseline, tmp_path: Path) -> None:
@@ -313,7 +312,7 @@ def test_a_changed_byte_is_noticed_or_harmless(measured: Baseline, tmp_path: Pat
         damaged = bytearray(whole)
         damaged[place] ^= 0xFF
         path.write_bytes(damaged)
-        found = load(path)
+        found = load(Baseline, path)
         if found is not None:
             assert_same(found, measured)
 
@@ -331,7 +330,7 @@ def test_another_kind_of_file_is_no_baseline(tmp_path: Path) -> None:
         path = tmp_path / f"{i}.npz"
         with path.open("wb") as file:
             write(file)
-        assert load(path) is None, i
+        assert load(Baseline, path) is None, i
 
 
 @dataclass
@@ -349,7 +348,7 @@ def test_pickled_arrays_are_not_run(measured: Baseline, tmp_path: Path) -> None:
     arrays = {field.name: np.asarray(getattr(measured, field.name)) for field in fields(Baseline)}
     arrays["plain"] = np.array([Trap(sprung)], dtype=object)
     np.savez(path, **arrays)
-    assert load(path) is None
+    assert load(Baseline, path) is None
     assert not sprung.exists()
     with np.load(path, allow_pickle=True) as file:  # the trap does work
         assert file["plain"].size
@@ -360,7 +359,8 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from contextlens.analysis.baseline import Baseline, save
+from contextlens.analysis.baseline import Baseline
+from contextlens.analysis.kept_arrays import save
 
 def some(value, n):
     shape = np.full((3, 3, n), value, np.float32)
@@ -389,6 +389,6 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_a_new_one(tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("refused: "), done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["baseline.npz"]
-    found = load(path)
+    found = load(Baseline, path)
     assert found is not None
     np.testing.assert_array_equal(found.plain, 1)

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from contextlens.analysis.kept_arrays import load, save
 from contextlens.analysis.ruler import (
     KINDS,
     TWO_SENSES,
     LabelledWords,
     Ruler,
-    load,
     measure,
-    save,
 )
 from contextlens.analysis.words import POOLINGS, word_vectors
 from contextlens.content.bundled_texts import ambiguous_words, everyday_words, measured_words
@@ -110,12 +109,12 @@ def test_centred_cosines_have_a_ruler_of_their_own(ruler: Ruler) -> None:
 def test_what_is_saved_is_loaded(ruler: Ruler, tmp_path: Path) -> None:
     path = tmp_path / "new" / "ruler.npz"
     save(ruler, path)
-    found = load(path)
+    found = load(Ruler, path)
     assert found is not None
     assert found.fits(6)
     assert not found.fits(12)
     for field in fields(Ruler):
         np.testing.assert_array_equal(getattr(found, field.name), getattr(ruler, field.name))
     path.write_bytes(path.read_bytes()[:1000])
-    assert load(path) is None
-    assert load(tmp_path / "nothing.npz") is None
+    assert load(Ruler, path) is None
+    assert load(Ruler, tmp_path / "nothing.npz") is None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from contextlens.analysis import sense_names
+from contextlens.analysis.kept_arrays import load, save
 from contextlens.analysis.sense_names import MIN_USES, RIGHT, Naming, SenseNames, Verdict
 from contextlens.analysis.words import word_vectors
 from contextlens.content.bundled_texts import ambiguous_words
@@ -108,15 +109,15 @@ def test_two_uses_have_one_meaning_if_their_names_say_so_or_they_are_almost_equa
 
 def test_names_come_back_from_disk(tmp_path: Path) -> None:
     names = measured(*drawn(1.0))
-    sense_names.save(names, tmp_path / "names.npz")
-    stored = sense_names.load(tmp_path / "names.npz")
+    save(names, tmp_path / "names.npz")
+    stored = load(SenseNames, tmp_path / "names.npz")
     assert stored is not None
     assert stored.fits(0, 20)
     assert not stored.fits(1, 20)
     assert stored.senses.tolist() == names.senses.tolist()
     np.testing.assert_array_equal(stored.centroids, names.centroids)
     (tmp_path / "names.npz").write_bytes(b"broken")
-    assert sense_names.load(tmp_path / "names.npz") is None
+    assert load(SenseNames, tmp_path / "names.npz") is None
 
 
 def test_the_bundled_model_tells_the_pet_from_the_language(service: EncoderService) -> None:

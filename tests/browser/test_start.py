@@ -58,6 +58,7 @@ class Endless:
 
 sys.meta_path.insert(0, Endless())
 """
+PAGES = ("tokens", "masks", "embedding_layer", "layers", "attention", "why", "sentences")
 CHART = "() => JSON.stringify(document.querySelector('.stMain .js-plotly-plot').data)"
 
 
@@ -77,8 +78,8 @@ def started(folder: Path, data: Mapping[str, str], python: str) -> Iterator[AppS
         server.stop()
 
 
-def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str, str]:
-    """The words and the picture's name on Start here, Meaning's numbers, Attention's finding."""
+def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str, list[str]]:
+    """The words and the picture's name on Start here, Meaning's numbers, the others' findings."""
     tab = tabs.open(server.address, viewport={"width": 1280, "height": 900})
     here = Visit(tab.page, server.address, tab.runs)
     here.goto("/")
@@ -92,12 +93,14 @@ def shown(server: AppServer, tabs: Tabs) -> tuple[str, str, str, str]:
     expect(here.page.get_by_role("button", name="Download")).to_be_visible()
     expect(here.page.locator('[class*="st-key-waiting_"]')).to_have_count(0)
     chart = here.page.evaluate(CHART)
-    here.goto("/attention")
-    here.main.locator("p.finding").first.wait_for()
-    finding = here.main.locator("p.finding").first.inner_text()
+    findings = []
+    for page in PAGES:
+        here.goto(f"/{page}")
+        here.main.locator("p.finding").first.wait_for()
+        findings.append(here.main.locator("p.finding").first.inner_text())
     assert tab.heard == []  # of requests elsewhere, above all
     tabs.leave(tab, keep=False)
-    return words, picture, chart, finding
+    return words, picture, chart, findings
 
 
 def test_the_first_pages_from_disk_are_the_computed_ones(

@@ -103,11 +103,27 @@ def test_kept_answers_are_the_computed_ones_and_need_no_model(kept: Path) -> Non
     assert_same(asked(LocalService(Settings(data_dir=kept))), answers)
 
 
-def test_what_is_not_kept_waits_for_the_model(kept: Path) -> None:
+def test_what_is_not_kept_waits_for_the_model_and_says_so_before(kept: Path) -> None:
+    def leave() -> None:
+        raise TimeoutError
+
     service = service_of(kept)
+    service.before_waiting = leave
+    asked(service)  # nothing waits
+    with pytest.raises(TimeoutError):
+        service.encode(BUNDLED_ID, [OWN])
+    service.before_waiting = lambda: None
     (own,) = service.encode(BUNDLED_ID, [OWN])
     assert own.text == OWN
     assert BUNDLED_ID in service.model_sizes()
+
+
+def test_of_some_texts_only_tokens_are_kept(tmp_path: Path) -> None:
+    service = ReadyService(Settings(data_dir=tmp_path), READY, tokenized=[OWN])
+    loaded(service).encode(BUNDLED_ID, [OWN])
+    before = files_in(tmp_path)
+    service.tokenize(BUNDLED_ID, [OWN])
+    assert len(files_in(tmp_path) - before) == 1
 
 
 def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:

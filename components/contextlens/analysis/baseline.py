@@ -10,15 +10,13 @@ compared with random pairs of its own kind, and with none if it is not in the sa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from contextlens.analysis.kept_arrays import load_arrays, save_arrays
 from contextlens.analysis.words import POOLINGS, Pooling, pool, token_positions
 from contextlens.core.errors import RequestError
 from contextlens.core.schema import Encoding, FloatArray, IntArray
@@ -33,10 +31,8 @@ __all__ = [
     "SampleWords",
     "is_in_sample_script",
     "kind_of",
-    "load",
     "measure",
     "sample_words",
-    "save",
 ]
 
 N_PAIRS = 5000
@@ -210,21 +206,3 @@ def _band(vectors: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
     ]
     rows = [(np.percentile(c, 5), c.mean(), np.percentile(c, 95)) for c in cosines]
     return np.array(rows, np.float32).T
-
-
-def save(baseline: Baseline, path: Path) -> None:
-    """Write a baseline to disk, whole or not at all.
-
-    Raises:
-        OSError: the disk is full or not writable.
-    """
-    save_arrays({f.name: getattr(baseline, f.name) for f in fields(baseline)}, path)
-
-
-def load(path: Path) -> Baseline | None:
-    """Return a baseline from disk; None if it is missing or unreadable (then measure again)."""
-    arrays = load_arrays(path, [f.name for f in fields(Baseline)])
-    if arrays is None or arrays["n_words"].shape != ():
-        return None
-    n_words = int(arrays.pop("n_words"))
-    return Baseline(**arrays, n_words=n_words)

@@ -38,7 +38,7 @@ def content_words(text: str) -> list[str]:
 
 @cache
 def _function_words() -> frozenset[str]:
-    # Its file alone: scikit-learn brings scipy, which cannot be imported while torch is.
+    # Its file alone: to import scikit-learn takes a second.
     package = find_spec("sklearn")
     if package is None or package.origin is None:
         raise ImportError("scikit-learn is not installed.")

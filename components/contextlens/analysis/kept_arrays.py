@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["load_arrays", "save_arrays"]
+__all__ = ["Measured", "load", "save"]
 
 
-def save_arrays(arrays: Mapping[str, Any], path: Path) -> None:
-    """Write arrays to an NPZ file, whole or not at all.
+class Measured(Protocol):
+    """A dataclass of arrays and integers."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Kind = TypeVar("Kind", bound=Measured)
+
+
+def save(measured: Measured, path: Path) -> None:
+    """Write a measurement to an NPZ file, whole or not at all.
 
     Raises:
         OSError: the disk is full or not writable.
     """
+    arrays = {field.name: np.asarray(getattr(measured, field.name)) for field in fields(measured)}
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, allow_pickle=False, **{k: np.asarray(v) for k, v in arrays.items()})
+            np.savez(file, allow_pickle=False, **arrays)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
 
 
-def load_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays of these names; None if there is no file or it cannot be read."""
+def load(kind: type[Kind], path: Path) -> Kind | None:
+    """Return what was saved; None if there is no file or it cannot be read (then measure again)."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in names}
+            given = {field.name: arrays[field.name] for field in fields(kind)}
+            numbers = {name for name, of in kind.__annotations__.items() if of == "int"}
+            if any((array.ndim == 0) != (name in numbers) for name, array in given.items()):
+                return None
+            return kind(**{n: int(a) if n in numbers else a for n, a in given.items()})
     except Exception:  # noqa: BLE001 - a damaged archive raises almost anything
         return None

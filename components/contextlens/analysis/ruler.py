@@ -9,14 +9,12 @@ text, no threshold is right in more than 73% of the pairs (Word in Context).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.baseline import Baseline
-from contextlens.analysis.kept_arrays import load_arrays, save_arrays
 from contextlens.analysis.words import POOLINGS, Pooling
 from contextlens.core.schema import FloatArray, IntArray
 
@@ -28,9 +26,7 @@ __all__ = [
     "LabelledWords",
     "Range",
     "Ruler",
-    "load",
     "measure",
-    "save",
 ]
 
 TWO_SENSES, ONE_SENSE, EVERYDAY = range(3)
@@ -146,18 +142,3 @@ def _cosines(vectors: FloatArray, first: IntArray, second: IntArray) -> FloatArr
     layers = range(vectors.shape[1])
     rows = [np.einsum("pd,pd->p", units[first, n], units[second, n]) for n in layers]
     return np.stack(rows).astype(np.float32)
-
-
-def save(ruler: Ruler, path: Path) -> None:
-    """Write a ruler to disk, whole or not at all.
-
-    Raises:
-        OSError: the disk is full or not writable.
-    """
-    save_arrays({f.name: getattr(ruler, f.name) for f in fields(ruler)}, path)
-
-
-def load(path: Path) -> Ruler | None:
-    """Return a ruler from disk; None if there is none or it cannot be read (then measure again)."""
-    arrays = load_arrays(path, [f.name for f in fields(Ruler)])
-    return None if arrays is None else Ruler(**arrays)

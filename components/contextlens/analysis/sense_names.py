@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contextlens.analysis.kept_arrays import load_arrays, save_arrays
 from contextlens.analysis.separation import (
     Separation,
     Trial,
@@ -37,11 +35,9 @@ __all__ = [
     "SenseNames",
     "Verdict",
     "centred_cosine",
-    "load",
     "meaning_of",
     "measure",
     "reliable_margin",
-    "save",
 ]
 
 RIGHT = 0.9
@@ -205,18 +201,3 @@ def meaning_of(first: Naming, second: Naming, centred_cosine: float) -> Verdict:
     if not (first.is_clear and second.is_clear):
         return Verdict.CANNOT_TELL
     return Verdict.SAME if first.nearest == second.nearest else Verdict.DIFFERENT
-
-
-def save(names: SenseNames, path: Path) -> None:
-    """Write names to disk, whole or not at all.
-
-    Raises:
-        OSError: the disk is full or not writable.
-    """
-    save_arrays({f.name: getattr(names, f.name) for f in fields(names)}, path)
-
-
-def load(path: Path) -> SenseNames | None:
-    """Return names from disk; None if there are none or they cannot be read (measure again)."""
-    arrays = load_arrays(path, [f.name for f in fields(SenseNames)])
-    return None if arrays is None else SenseNames(**arrays)

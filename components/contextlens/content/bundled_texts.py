@@ -9,6 +9,7 @@ from importlib import resources
 
 __all__ = [
     "MEASURED_WORDS",
+    "N_EVERYDAY",
     "SenseSentence",
     "SentimentSentence",
     "ambiguous_words",
@@ -23,6 +24,8 @@ __all__ = [
 # --- The sample of everyday sentences behind the random-pair baseline
 
 _FILE = "baseline_sentences.txt"
+N_EVERYDAY = 64
+"""The first of them, whose pairs say which cosine of sentences is usual for unrelated ones."""
 
 
 @lru_cache(maxsize=1)

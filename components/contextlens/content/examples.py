@@ -11,7 +11,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["EXAMPLES", "SAME_MEANINGS", "Example", "ExampleSentence", "Question", "ready_texts"]
+__all__ = [
+    "EXAMPLES",
+    "FRAMES",
+    "LONGER_TEXT",
+    "SAME_MEANINGS",
+    "Example",
+    "ExampleSentence",
+    "Question",
+    "ready_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -193,7 +202,19 @@ SAME_MEANINGS: tuple[tuple[str, ...], ...] = (
 """Groups of sentences with one meaning each, chosen so that ways to make a vector disagree."""
 
 
+# --- Beside the sentences of an example
+
+FRAMES = ("The word {word} stands here", "Here we see the word {word}")
+"""Sentences for any word, with the word at two positions."""
+LONGER_TEXT = (
+    "The next morning it slept on the warm stones by the river until the rain came and woke it."
+)
+"""A text to pad shorter ones to: 22 tokens in BERT."""
+
+
 def ready_texts() -> list[str]:
     """Return every text in here that a model reads."""
-    parts = (part for one in EXAMPLES for part in (*one.sentences, *one.references))
-    return [part.text for part in parts] + [text for group in SAME_MEANINGS for text in group]
+    parts = [part for one in EXAMPLES for part in (*one.sentences, *one.references)]
+    framed = [frame.format(word=part.word) for part in parts if part.word for frame in FRAMES]
+    same = [text for group in SAME_MEANINGS for text in group]
+    return [*(part.text for part in parts), *framed, LONGER_TEXT, *same]

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -36,7 +36,9 @@ from contextlens.core.threads import processor
 __all__ = ["ReadyService", "open_ready_service"]
 
 _FACTS = frozenset({"load_tokenizer", "vocabulary", "cut_rules", "parameters", "matrix"})
-_OF_TEXTS = frozenset({"tokenize", "encode", "normalize", "embedding_parts", "intervene"})
+_OF_TEXTS = frozenset(
+    {"tokenize", "encode", "normalize", "embedding_parts", "intervene", "sentence_vectors"}
+)
 _OF_PARTS = frozenset({"tokenize", "normalize"})
 _TEXTS = ("text", "texts", "pair", "pairs", "baseline")
 """The arguments that hold texts."""
@@ -53,8 +55,12 @@ _CARDS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 """The environment's choices of cards."""
 
 
-def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> CachedService:
-    """Return what `open_service` does; a service in this process keeps answers about the texts.
+def open_ready_service(
+    texts: Iterable[str], *, tokenized: Iterable[str] = (), offered_only: bool = False
+) -> CachedService:
+    """Return what `open_service` does; a service in this process keeps answers about ready texts.
+
+    The arguments are those of `ReadyService`.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
@@ -62,33 +68,42 @@ def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> C
     settings = Settings.from_env()
     if settings.service_url is not None:
         return open_service(offered_only=offered_only)
-    return CachedService(ReadyService(settings, texts, offered_only=offered_only), shared_cache())
+    service = ReadyService(settings, texts, tokenized=tokenized, offered_only=offered_only)
+    return CachedService(service, shared_cache())
 
 
 class ReadyService(LocalService):
     """A `LocalService` that keeps answers about ready texts, for a server that starts.
 
     While it `is_starting`, which ends when its first model was loaded or could not be, that model
-    counts as loaded if its card is kept, and a call whose answer is not kept waits for the model.
+    counts as loaded if its card is kept, and a call whose answer is not kept waits for the model:
+    before, it calls `before_waiting`, which may raise.
 
     Args:
         settings: as for `LocalService`; the answers are in the data folder.
-        texts: the texts that ship with the app.
+        texts: texts that ship with the app.
+        tokenized: more of them, of which only the tokens are kept.
         offered_only: as for `LocalService`.
     """
 
     def __init__(
-        self, settings: Settings, texts: Iterable[str], *, offered_only: bool = False
+        self,
+        settings: Settings,
+        texts: Iterable[str],
+        *,
+        tokenized: Iterable[str] = (),
+        offered_only: bool = False,
     ) -> None:
         super().__init__(settings, offered_only=offered_only)
         self._texts = frozenset(texts)
         words = {word for text in self._texts for word in re.findall(r" ?\w+", text)}
         self._parts = {part for word in words for part in (word, word.strip())}
-        self._parts.update(self._texts, *self._texts)  # and their characters
+        self._parts.update(self._texts, *self._texts, tokenized)  # and their characters
         self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
         self._held: set[Path] = set()  # files that were looked for and, if need be, written
         self.is_starting = False
+        self.before_waiting: Callable[[], None] = lambda: None
         self._model = list_models(settings)[0]
 
     @property
@@ -108,13 +123,16 @@ class ReadyService(LocalService):
                 return self._card
             return self._load(call)
         call = call.repeatable()
-        if not self._is_ready(call):
-            return super()._answer(call)
-        answer = self._kept(call) if self.has_answers else None
+        is_ready = self._is_ready(call)
+        answer = self._kept(call) if is_ready and self.has_answers else None
         if answer is None:
+            if self.has_answers:
+                self.before_waiting()
             answer = super()._answer(call)
-            if self._is_on_processor():
+            if is_ready and self._is_on_processor():
                 self._keep(call, answer)
+        if not is_ready:
+            return answer
         answers = answer if isinstance(answer, list) else ()
         self._ids.update(_words(one.token_ids) for one in answers if isinstance(one, Tokens))
         return answer

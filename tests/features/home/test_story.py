@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
-from contextlens.analysis import baseline as baselines
 from contextlens.analysis.baseline import Baseline
-from contextlens.analysis.ruler import Ruler, load
+from contextlens.analysis.kept_arrays import load
+from contextlens.analysis.ruler import Ruler
 from contextlens.analysis.similarity import Pair
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.home.reading import how_much
@@ -38,8 +38,8 @@ Measures = tuple[Baseline, Ruler]
 def measures(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Measures:
     card, folder = service.load(BUNDLED_ID), measured(tmp_path_factory)
     baseline, ruler = (
-        baselines.load(tasks.baseline_path(card, folder)),
-        load(tasks.ruler_path(card, folder)),
+        load(Baseline, tasks.baseline_path(card, folder)),
+        load(Ruler, tasks.ruler_path(card, folder)),
     )
     assert baseline is not None
     assert ruler is not None

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cosine as cosine_distance
 
+from contextlens.content.examples import LONGER_TEXT
 from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService, ModelCard
 from contextlens.core.errors import RequestError
@@ -27,7 +28,6 @@ from contextlens.features.masks.controls import MASK, PAD_TO, SENTENCE, pad_size
 from contextlens.features.masks.four_cases import four_cases
 from contextlens.features.masks.over_layers import over_layers
 from contextlens.features.masks.padded_batch import (
-    EXAMPLE,
     Damage,
     Masks,
     PaddedBatch,
@@ -197,7 +197,7 @@ def test_the_opening_view_has_two_sentences_of_different_length(service: Encoder
     batch = masks.batch
     assert (batch.pad_to, batch.masked, masks.layer, masks.row.label) == (22, True, 6, "A")
     assert [(each.label, each.n_real) for each in batch.rows] == [("A", 7), ("C", 22)]
-    assert [each.alone.text for each in batch.rows] == [DEFAULT.sentences[0].text, EXAMPLE]
+    assert [each.alone.text for each in batch.rows] == [DEFAULT.sentences[0].text, LONGER_TEXT]
     assert (masks.example, notes(masks)) == ("C", [])
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from contextlens.analysis.baseline import Band
+from contextlens.analysis.kept_arrays import load
 from contextlens.content.language import Claim
 from contextlens.core import EncoderService
 from contextlens.core.schema import Passport
@@ -21,7 +23,7 @@ from contextlens.features.why.score import NoScore, Score, score_of
 from contextlens.features.why.shares import SharesResult, shares_at
 from contextlens.features.why.swap_in import SwapInResult
 from contextlens.features.why.switch_off import SwitchOffResult
-from contextlens.features.why.yardsticks import random_pairs_task
+from contextlens.features.why.yardsticks import SentencePairs, random_pairs_task
 from contextlens.jobs import Jobs, Task, Visitor
 from tests.features.why.random_results import N, RandomResults
 from tests.features.why.scores import score_on, sentence, view_on
@@ -96,12 +98,19 @@ def test_an_explanation_is_a_job_whose_result_is_small(
         assert array.dtype != object
 
 
-def test_edits_and_random_pairs_are_work_too(tiny_service: EncoderService, jobs: Jobs) -> None:
+def test_edits_and_random_pairs_are_work_too(
+    tiny_service: EncoderService, jobs: Jobs, tmp_path: Path
+) -> None:
     score = score_on(tiny_service, *TEXTS, model="folder:bert")
     task = edits.task(score, tiny_service, token_seconds=1)
     assert isinstance(jobs.start(task, VISITOR).result(timeout=120), EditsResult)
-    task = random_pairs_task(tiny_service, score.card)
-    assert np.isfinite(jobs.start(task, VISITOR).result(timeout=120).mean.mean).all()
+    task = random_pairs_task(tiny_service, score.card, tmp_path)
+    pairs = jobs.start(task, VISITOR).result(timeout=120)
+    assert np.isfinite(pairs.mean).all()
+    (file,) = tmp_path.rglob("*.npz")
+    kept = load(SentencePairs, file)
+    assert kept is not None
+    np.testing.assert_array_equal(kept.cls, pairs.cls)
 
 
 @pytest.mark.parametrize("text", TYPED.values(), ids=TYPED.keys())

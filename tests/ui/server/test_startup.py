@@ -110,6 +110,42 @@ def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) ->
     assert done.stdout.split() == ["False"]
 
 
+WHILE_TORCH_IS_IMPORTED = """
+import sys, threading
+from contextlens.ui.server.startup import _TensorAtOnce
+sys.meta_path.insert(0, _TensorAtOnce())
+importing = threading.Thread(target=__import__, args=("torch",))
+importing.start()
+while "torch" not in sys.modules:
+    pass
+from scipy.stats import spearmanr
+print(spearmanr([1, 2, 3], [1, 3, 2]).statistic, importing.is_alive())
+sys.goes_on = True
+importing.join()
+import torch
+print(torch.Tensor)
+"""
+
+
+def test_scipy_works_while_torch_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import sys, time\n"
+        "while not hasattr(sys, 'goes_on'):\n"
+        "    time.sleep(0.01)\n"
+        "Tensor = 'the real one'\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WHILE_TORCH_IS_IMPORTED],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(tmp_path), "PATH": ""},
+        cwd=Path(__file__).parents[3],
+        timeout=SECONDS,
+    )
+    assert done.stdout.splitlines() == ["0.5 True", "the real one"]
+
+
 @pytest.mark.parametrize(
     ("hosts", "waits"), [("", [startup._FIRST_PAGE_SECONDS]), ("app.example.org", [])]
 )

@@ -11,6 +11,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from contextlens.analysis.tokens import labels, source
+from contextlens.content.examples import FRAMES
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, two
 from contextlens.core import EncoderService
@@ -231,7 +232,7 @@ def _example(
 ) -> Start | None:
     """The token in a sentence of ours, at another place; None if none of them has it."""
     word = source(embedding.parts.tokens, embedding.focus).strip()
-    for text in (f"The word {word} stands here", f"Here we see the word {word}"):
+    for text in (frame.format(word=word) for frame in FRAMES):
         found = _find(service, view.model, Sentence(text), token)
         if found is not None and found[1] != embedding.focus:
             name = letter(len(view.sentences))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextlens.analysis.snippet_start import literal, load_lines
+from contextlens.content.examples import LONGER_TEXT
 from contextlens.content.language import Claim, claim
 from contextlens.content.wording import escape, shortened
 from contextlens.core import EncoderService, Encoding, ModelCard
@@ -58,11 +59,6 @@ $$1 - \frac{\sum_b n_b}{B \, N}$$
 
 $$\mathrm{pooler\_output} = \tanh(W \, h_{L,1} + b)$$
 """.strip()
-
-EXAMPLE = (
-    "The next morning it slept on the warm stones by the river until the rain came and woke it."
-)
-"""The long text beside a visitor's sentence if all of theirs have one length: 22 tokens in BERT."""
 
 
 # --- One text, alone and padded
@@ -354,7 +350,7 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
     size, example = padding.of(view), ""
     if size == LONGEST and len(set(lengths)) == 1:
         label, example = SENTENCE.among(usable).of(view), letter(len(named))
-        usable = {label: usable[label], example: Sentence(EXAMPLE)}
+        usable = {label: usable[label], example: Sentence(LONGER_TEXT)}
         longest = max(longest, *_token_counts(view, service, [usable[example]]))
     pad_to = longest if size == LONGEST else int(size)
     is_number = requested.isascii() and requested.isdigit()

@@ -13,6 +13,7 @@ from plotly import graph_objects as go
 
 from contextlens.analysis.similarity import cosine_matrix
 from contextlens.analysis.snippet_start import literal, load_lines, recipe_lines
+from contextlens.content.bundled_texts import N_EVERYDAY
 from contextlens.content.examples import SAME_MEANINGS
 from contextlens.content.language import Claim, claim, say, table
 from contextlens.content.wording import listed_names, quoted, two
@@ -22,7 +23,6 @@ from contextlens.features.sentences.controls import YOURS, source_of
 from contextlens.features.sentences.drawn_texts import DrawnTexts
 from contextlens.features.sentences.pair_to_read import PairToRead, pair_to_read
 from contextlens.features.sentences.vectors import (
-    N_RANDOM,
     TextVectors,
     encode_texts,
     layers_of,
@@ -205,7 +205,7 @@ class Comparison(Panel):
 
     def sure(self) -> list[Claim]:
         """Return the sources of the sentences and random pairs, and what was left out."""
-        lines = [claim("sentences.sure.random", n=N_RANDOM * (N_RANDOM - 1) // 2)]
+        lines = [claim("sentences.sure.random", n=N_EVERYDAY * (N_EVERYDAY - 1) // 2)]
         if self.drawn is not None and self.drawn.own is not None:
             n = len(self.drawn.random_given()[GIVEN])
             lines.append(claim("sentences.sure.given", n=n * (n - 1) // 2))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contextlens.analysis.separation import SPLIT
+from contextlens.content.bundled_texts import N_EVERYDAY
 from contextlens.content.language import say
 from contextlens.content.wording import quoted
 from contextlens.core import EncoderService, ModelCard
@@ -16,7 +17,7 @@ from contextlens.core.schema import FloatArray
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.file_vectors import FileVectors
 from contextlens.features.sentences.controls import MAX_DRAWN_TEXTS, MAX_ORDERING_LABELS
-from contextlens.features.sentences.vectors import N_RANDOM, vectors_task
+from contextlens.features.sentences.vectors import vectors_task
 from contextlens.jobs import Task
 from contextlens.maps.request import GIVEN
 
@@ -52,7 +53,7 @@ class DrawnTexts:
         if self.own is None:
             return {}
         n = len(self.own.rows)
-        drawn = np.random.default_rng(1).choice(n, min(n, N_RANDOM), replace=False)
+        drawn = np.random.default_rng(1).choice(n, min(n, N_EVERYDAY), replace=False)
         return {GIVEN: self.own.rows[drawn]}
 
     def line(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from contextlens.analysis.separation import scaled
-from contextlens.content.bundled_texts import baseline_sentences
+from contextlens.content.bundled_texts import N_EVERYDAY, baseline_sentences
 from contextlens.content.language import table
 from contextlens.core import EncoderService, ModelCard
 from contextlens.core.schema import Encoding, FloatArray, IntArray, Passport
@@ -20,8 +20,6 @@ from contextlens.maps.vectors import RECIPE, sentence_vectors
 LAST_FOUR = "last_four"
 POOLINGS = ("cls", "mean", "own", "max", "pooler", LAST_FOUR, RECIPE)
 """Ways to make one vector of a text, in the order of the page."""
-N_RANDOM = 64
-"""Everyday sentences whose pairs say which cosine is usual for unrelated texts."""
 WORK = page_work("texts to make vectors of", "Reading the texts", large_seconds=10.0)
 _N_LAST = 4
 _N_TEXTS = 64  # texts encoded at a time
@@ -169,5 +167,5 @@ def vectors_task(
 
 def random_task(card: ModelCard, service: EncoderService, *, token_seconds: float) -> Task:
     """A task that returns the `TextVectors` of everyday sentences."""
-    texts = baseline_sentences()[:N_RANDOM]
+    texts = baseline_sentences()[:N_EVERYDAY]
     return vectors_task("everyday sentences", texts, card, service, token_seconds=token_seconds)

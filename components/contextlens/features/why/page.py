@@ -62,7 +62,7 @@ from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
 from contextlens.ui.state.controls import Choice, Text
-from contextlens.ui.state.services import uncached
+from contextlens.ui.state.services import settings, uncached
 from contextlens.ui.state.view import (
     MAX_SENTENCES,
     Sentence,
@@ -155,13 +155,17 @@ def _similarity(ruler: Yardsticks) -> None:
 
 def _measured_pairs(card: ModelCard) -> SentencePairs | None:
     """Return random pairs of sentences in a model; None until they are measured, or on failure."""
-    pairs: SentencePairs | None = waiting.measured(random_pairs_task(uncached(), card), _PAIRS_JOB)
+    pairs: SentencePairs | None = waiting.measured(_pairs_task(card), _PAIRS_JOB)
     return pairs
+
+
+def _pairs_task(card: ModelCard) -> Task:
+    return random_pairs_task(uncached(), card, settings().data_dir)
 
 
 def await_pairs(card: ModelCard) -> None:
     """Say that random pairs are still being measured, and rerun the page when they are ready."""
-    job = jobs().get(random_pairs_task(uncached(), card).key)
+    job = jobs().get(_pairs_task(card).key)
     if job is not None and job.state not in ("done", "failed"):
         waiting.follow(job, _PAIRS_JOB, cancel="")
 

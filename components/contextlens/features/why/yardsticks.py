@@ -6,6 +6,7 @@ All yardsticks are English, so a score of texts in another language has none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from plotly.graph_objects import Figure
@@ -19,15 +20,19 @@ from contextlens.content.bundled_texts import baseline_sentences
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import span
 from contextlens.core import EncoderService, ModelCard
+from contextlens.core.schema import FloatArray
 from contextlens.features.why.score import VECTOR_KINDS, Score, VectorKind, weights_of
 from contextlens.figures.ruler import Stretch, line_ruler, ruler_figure
 from contextlens.jobs import JobKind, Task
+from contextlens.ui.models.tasks import kept
 from contextlens.ui.panel import Panel
 from contextlens.ui.widgets.comparison.ruler import pair_on_ruler
 
 # --- Random pairs of sentences
 
 _SAMPLE_NAME = "English sentences"
+_FORMAT = 1
+"""Part of the names of files: raised when the measurement changes."""
 _BATCH_SIZE = 65  # sentences: all at once would take much memory
 MEASURES = JobKind(
     "models to measure random sentences in",
@@ -44,28 +49,32 @@ class SentencePairs:
     """The cosines of all pairs of sample sentences.
 
     Attributes:
-        mean, cls: the bands for mean vectors and for vectors of the first token, at each layer.
+        mean: (3, n_layers) 5th percentile, mean and 95th percentile for mean vectors.
+        cls: as `mean`, for vectors of the first token.
     """
 
-    mean: Band
-    cls: Band
+    mean: FloatArray
+    cls: FloatArray
 
     def band(self, kind: VectorKind) -> Band | None:
         """Return the band of one kind of sentence vector; None for words."""
-        return {"mean": self.mean, "cls": self.cls}.get(kind)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in memory."""
-        return sum(b.low.nbytes * 3 for b in (self.mean, self.cls))
+        ends = {"mean": self.mean, "cls": self.cls}.get(kind)
+        return None if ends is None else Band(ends[0], ends[1], ends[2], _SAMPLE_NAME)
 
 
-def random_pairs_task(service: EncoderService, card: ModelCard) -> Task:
-    """Return the job that measures random pairs of sentences; its result is a `SentencePairs`."""
+def random_pairs_task(service: EncoderService, card: ModelCard, folder: Path) -> Task:
+    """Return the job that reads a `SentencePairs` from a folder, or measures and keeps it."""
+    path = folder / "baselines" / f"{card.checksum[:32]}-{_FORMAT}-sentences.npz"
     return Task(
         ("why", "random pairs", card.id, card.checksum),
         MEASURES,
-        lambda _: random_pairs(service, card),
+        lambda _: kept(
+            "random pairs of sentences",
+            SentencePairs,
+            path,
+            lambda: random_pairs(service, card),
+            fits=lambda stored: stored.mean.shape == (3, card.n_layers + 1),
+        ),
     )
 
 
@@ -82,15 +91,14 @@ def random_pairs(service: EncoderService, card: ModelCard) -> SentencePairs:
     return SentencePairs(bands["mean"], bands["cls"])
 
 
-def _band(vectors: Doubles) -> Band:
-    """The band of (n_layers, n_sentences, n_dims) vectors."""
+def _band(vectors: Doubles) -> FloatArray:
+    """(3, n_layers) 5th percentile, mean, 95th percentile of (n_layers, n_sentences, n_dims)."""
     first, second = np.triu_indices(vectors.shape[1], 1)
     rows = []
     for layer in vectors:
         cosines = cosine_matrix(layer)[first, second]
         rows.append((np.percentile(cosines, 5), cosines.mean(), np.percentile(cosines, 95)))
-    low, mean, high = np.array(rows, np.float32).T
-    return Band(low, mean, high, _SAMPLE_NAME)
+    return np.array(rows, np.float32).T
 
 
 # --- The yardsticks of one score

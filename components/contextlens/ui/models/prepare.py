@@ -18,11 +18,12 @@ from contextlens.core.errors import ContextlensError
 from contextlens.maps import prepare
 from contextlens.ui.app_files import app_folder
 from contextlens.ui.models import tasks
+from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.services import service, settings
 from contextlens.ui.state.view import DEFAULT
 
-_PAGES = ("home", "meaning", "tokens", "layers", "attention", "why")
+_SECTIONS = ("", "sentences")  # of the pages that open with the ready examples
 _N_RUNS = 2  # some of what a page shows comes from jobs, which are over in its next run
 _SECONDS = 60.0
 
@@ -44,8 +45,10 @@ def open_pages() -> None:
     """Run the pages with the first example, so that the service keeps what they ask for."""
     missing = "streamlit.runtime.scriptrunner_utils.script_run_context"
     logging.getLogger(missing).setLevel(logging.ERROR)  # it warns that there is no browser
-    for name in _PAGES:
-        page = AppTest.from_file(app_folder() / "pages" / f"{name}.py", default_timeout=_SECONDS)
+    for row in PAGES:
+        if row.section not in _SECTIONS or row.needs_own_model:
+            continue
+        page = AppTest.from_file(app_folder() / row.file, default_timeout=_SECONDS)
         page.query_params["s"] = encode(replace(DEFAULT, model=BUNDLED_ID))
         for _ in range(_N_RUNS):
             page.run()

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from contextlens.analysis import baseline as baselines
+from contextlens.analysis import kept_arrays
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import Ruler
 from contextlens.analysis.sense_names import SenseNames
@@ -96,6 +96,19 @@ def load(model: str, *, height: int | None = None) -> ModelCard:
         return load(model, height=height)
     job.result()
     return _noted(service().load(model))
+
+
+def await_first_model() -> None:
+    """End the page with the progress of the server's first model, unless it is there in a moment.
+
+    Raises:
+        BusyError: too many jobs are waiting already.
+    """
+    model = session.default().model
+    job = start_loading(model, waiting.current_visitor(_PAGE))
+    if not waiting.shortly(job):
+        _wait(job, model, None)
+        st.stop()
 
 
 def notes(card: ModelCard) -> list[Claim]:
@@ -218,7 +231,7 @@ def measured_baseline(card: ModelCard) -> Baseline | None:
     if job is not None and job.state == "done":
         measured: Baseline = job.result()
         return measured
-    return baselines.load(tasks.baseline_path(card, settings().data_dir))
+    return kept_arrays.load(Baseline, tasks.baseline_path(card, settings().data_dir))
 
 
 def ruler(card: ModelCard, baseline: Baseline | None) -> Ruler | None:

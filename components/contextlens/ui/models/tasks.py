@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from contextlens.analysis import baseline as baselines
+from contextlens.analysis import kept_arrays, sense_names
 from contextlens.analysis import ruler as rulers
-from contextlens.analysis import sense_names
 from contextlens.analysis.baseline import Baseline
 from contextlens.analysis.ruler import LabelledWords, Ruler
 from contextlens.analysis.sense_names import SenseNames
@@ -30,6 +30,9 @@ from contextlens.core.errors import RequestError
 from contextlens.core.schema import FloatArray, ProgressEvent
 from contextlens.core.words import Span, find_word, split_words
 from contextlens.jobs import FORGOTTEN_SECONDS, JobKind, Report, StoppedError, Task
+
+Kept = TypeVar("Kept", bound=kept_arrays.Measured)
+Missing = TypeVar("Missing", bound=None)
 
 _LINE: dict[str, Any] = {"n_waiting": 30, "n_waiting_each": 4}
 """Bounds on waiting jobs: one page starts at most two or three of a kind for its visitor."""
@@ -179,65 +182,76 @@ def _counted(report: Report) -> Callable[[ProgressEvent], None]:
 
 def read_baseline(card: ModelCard, service: EncoderService, folder: Path) -> Baseline:
     """Return a model's baseline from a folder, or measure it now and keep it there."""
-    path = baseline_path(card, folder)
-    stored = baselines.load(path)
-    if stored is not None and stored.fits(card.n_layers, card.n_dims):
-        return stored
-    with _logged("baseline"):
-        measured = measure(card, service)
-    with _disk_errors_ignored("baseline"):
-        baselines.save(measured, path)
-    return measured
+    return kept(
+        "baseline",
+        Baseline,
+        baseline_path(card, folder),
+        lambda: measure(card, service),
+        fits=lambda stored: stored.fits(card.n_layers, card.n_dims),
+    )
 
 
 def _ruler(card: ModelCard, service: EncoderService, baseline: Baseline, folder: Path) -> Ruler:
-    path = ruler_path(card, folder)
-    stored = rulers.load(path)
-    if stored is not None and stored.fits(card.n_layers):
-        return stored
-    with _logged("ruler"):
-        measured = rulers.measure(labelled_words(card, service), baseline)
-    with _disk_errors_ignored("ruler"):
-        rulers.save(measured, path)
-    return measured
+    return kept(
+        "ruler",
+        Ruler,
+        ruler_path(card, folder),
+        lambda: rulers.measure(labelled_words(card, service), baseline),
+        fits=lambda stored: stored.fits(card.n_layers),
+    )
 
 
 def _senses(
     card: ModelCard, service: EncoderService, baseline: Baseline, word: str, folder: Path
 ) -> SenseNames | None:
-    path = senses_path(card, word, folder)
-    stored = sense_names.load(path)
-    if stored is not None and stored.fits(card.n_layers, card.n_dims):
-        return stored
-    with _logged("senses of a word"):
+    def measured() -> SenseNames | None:
         rows = [row for row in ambiguous_words() if row.word == word]
-        measured, vectors = _labelled(rows, card, service, POOLINGS[:1])
-        labels = [row.sense for row in measured]
-        names = sense_names.measure(labels, vectors[0], baseline.centre(POOLINGS[0])[0])
-    if names is not None:
-        with _disk_errors_ignored("senses of a word"):
-            sense_names.save(names, path)
-    return names
+        uses, vectors = _labelled(rows, card, service, POOLINGS[:1])
+        senses = [use.sense for use in uses]
+        return sense_names.measure(senses, vectors[0], baseline.centre(POOLINGS[0])[0])
+
+    return kept(
+        "senses of a word",
+        SenseNames,
+        senses_path(card, word, folder),
+        measured,
+        fits=lambda stored: stored.fits(card.n_layers, card.n_dims),
+    )
 
 
-@contextmanager
-def _logged(measure_name: str) -> Iterator[None]:
+def kept(
+    name: str,
+    kind: type[Kept],
+    path: Path,
+    measure: Callable[[], Kept | Missing],
+    *,
+    fits: Callable[[Kept], bool],
+) -> Kept | Missing:
+    """Return what a file keeps of a model, or measure it now and keep it there.
+
+    Args:
+        name: names the measurement in the log.
+        kind: a dataclass of arrays and integers.
+        path: the file.
+        measure: returns the measurement; None, which is not kept, if there is none.
+        fits: returns True if an earlier measurement has the shapes of this model.
+    """
+    stored = kept_arrays.load(kind, path)
+    if stored is not None and fits(stored):
+        return stored
     try:
-        yield
+        measured = measure()
     except StoppedError:
         raise
     except Exception:
-        _log.exception("Measuring the %s of a model failed", measure_name)
+        _log.exception("Measuring the %s of a model failed", name)
         raise
-
-
-@contextmanager
-def _disk_errors_ignored(measure_name: str) -> Iterator[None]:
-    """Log and ignore a disk that cannot be written to; the next server measures again."""
-    try:
-        yield
-    except OSError as exc:
-        _log.warning("The %s of a model could not be kept on disk: %s", measure_name, exc)
+    if measured is not None:
+        try:
+            kept_arrays.save(measured, path)
+        except OSError as exc:  # a full disk, say; the next server measures again
+            _log.warning("The %s of a model could not be kept on disk: %s", name, exc)
+    return measured
 
 
 def labelled_words(card: ModelCard, service: EncoderService) -> LabelledWords:

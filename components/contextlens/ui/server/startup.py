@@ -9,12 +9,17 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import streamlit as st
 
@@ -67,9 +72,36 @@ async def lifespan(_app: st.App) -> AsyncGenerator[None, None]:
     service = uncached()
     if isinstance(service, ReadyService):
         service.is_starting = True
+        service.before_waiting = _await_model
+    if "torch" not in sys.modules:
+        sys.meta_path.insert(0, _TensorAtOnce())
     threading.Thread(target=_prepare, daemon=True, name="contextlens-startup").start()
     yield
     await asyncio.to_thread(_end)
+
+
+class _TensorAtOnce(MetaPathFinder):
+    """Gives torch a stand-in for its `Tensor` until torch is imported.
+
+    Pages are drawn meanwhile, and scipy asks whether an array is a `torch.Tensor` as soon as there
+    is a module of this name. None can be one yet.
+    """
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """Return what another finder returns, for torch alone."""
+        if fullname != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(fullname)
+        if spec is not None and spec.loader is not None:
+            spec.loader.create_module = self._module  # type: ignore[method-assign]
+        return spec
+
+    @staticmethod
+    def _module(spec: ModuleSpec) -> ModuleType:
+        module = ModuleType(spec.name)
+        module.Tensor = type("Tensor", (), {})  # type: ignore[attr-defined]
+        return module
 
 
 def _prepare() -> None:
@@ -93,6 +125,12 @@ def _prepare() -> None:
     warm_up()
     gc.freeze()
     _go_on()
+
+
+def _await_model() -> None:
+    """In a page's script, wait as pages do; a job has a thread to wait in."""
+    if runs.page() is not None:
+        runtime.await_first_model()
 
 
 def _loading() -> Job:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from contextlens.analysis.leaving_out import cut_out
+from contextlens.content.bundled_texts import N_EVERYDAY, baseline_sentences
 from contextlens.content.examples import ready_texts
 from contextlens.core import EncoderService, Settings
 from contextlens.core.errors import SettingsError
@@ -19,7 +23,18 @@ if TYPE_CHECKING:
 @st.cache_resource(show_spinner=False)
 def service() -> CachedService:
     """Return the only service of this process."""
-    return open_ready_service(ready_texts(), offered_only=not is_for_one())
+    return open_ready_service(
+        _read_at_first(), tokenized=baseline_sentences(), offered_only=not is_for_one()
+    )
+
+
+def _read_at_first() -> Iterator[str]:
+    """Yield what pages read with the ready examples: also without each word, and beside them."""
+    yield from baseline_sentences()[:N_EVERYDAY]
+    for text in ready_texts():
+        yield text
+        for word in re.finditer(r"\w+|[^\w\s]", text):
+            yield cut_out(text, [word.span()]).text
 
 
 def uncached() -> EncoderService:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from contextlens.analysis.kept_arrays import load
 from contextlens.analysis.ruler import (
     EVERYDAY,
     KINDS,
     TWO_SENSES,
     Range,
     Ruler,
-    load,
 )
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.ui.models import tasks
@@ -87,7 +87,7 @@ def test_with_too_few_words_that_is_said() -> None:
 @pytest.fixture(scope="module")
 def ruler(service: EncoderService, tmp_path_factory: pytest.TempPathFactory) -> Ruler:
     card = service.load(BUNDLED_ID)
-    found = load(tasks.ruler_path(card, measured(tmp_path_factory)))
+    found = load(Ruler, tasks.ruler_path(card, measured(tmp_path_factory)))
     assert found is not None
     return found
 
