@@ -236,7 +236,7 @@ class Maps:
                 if request.is_first:
                     return None
                 raise
-            if points.passport is None:
+            if points.passport is None or request.is_first:  # the whole one's says it soon
                 return points
             texts = points.points.texts
             passport = with_cosine_errors(points.passport, texts, card, self._service)

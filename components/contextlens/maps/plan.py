@@ -113,7 +113,7 @@ _MAX_GATHERED = 240_000_000
 
 It holds 20,000 points of the bundled model; a change of the layer then needs no encoding.
 """
-_MIN_FIRST, _MAX_FIRST, _FIRST_SECONDS = 500, 2_000, 10.0
+_MIN_FIRST, _MAX_FIRST, _FIRST_SECONDS = 500, 1_500, 10.0
 """Some texts of a large map are read first: as many as take so long, at least so many points' and
 at most so many texts."""
 _REST_SECONDS = 5.0  # if the others take less, all texts are read together
