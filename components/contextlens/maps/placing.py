@@ -5,6 +5,7 @@ It does not import streamlit.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -117,15 +118,22 @@ class Placing:
 
 def _warm_up(compiled: Path | None, report: OnProgress) -> None:
     del report
+    _leave_out_pandas()
     prepare.warm_up(compiled)
 
 
 def _compute(
     compiled: Path | None, function: Callable[..., _Result], report: OnProgress
 ) -> _Result:
+    _leave_out_pandas()
     if compiled is not None:
         _keep_compiled(compiled)
     return function(on_progress=report)
+
+
+def _leave_out_pandas() -> None:
+    """Keep scikit-learn from importing pandas where it can: it takes 70 MB, and maps need none."""
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
 
 
 def _import_all(on_progress: OnProgress) -> None:
