@@ -135,8 +135,9 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)
-    limits = {n: title for n, title in controls.AT_MOST.options.items() if int(n) <= max_points()}
-    inputs.select(view, controls.AT_MOST.among(limits))
+    at_most = requested.at_most
+    limits = {n: title for n, title in at_most.options.items() if int(n) <= max_points()}
+    inputs.select(view, at_most.among(limits))
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:
@@ -493,7 +494,7 @@ def _of_another_model(
         return card, None
     try:
         view = controls.UNIT.put(view, "sentences") if is_given else view
-        request = request_of(replace(view, model=chosen), other, corpus.key)
+        request = request_of(replace(view, model=chosen), other, corpus.key, len(corpus.texts))
         return other, maps().normalised(request, corpus, other)
     except RequestError as exc:
         st.info(escape(str(exc)))
