@@ -96,7 +96,7 @@ def map_chart(
         linked: points that are selected in the other map.
         half: True if it takes half of the page.
     """
-    name, is_phone = drawing_of(display, key), "Mobi" in st.context.headers.get("User-Agent", "")
+    name, is_phone = drawing_of(display, key), session.is_phone()
     height = phone_height(display) if is_phone else HEIGHT
     chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
     n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
