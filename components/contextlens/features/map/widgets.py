@@ -135,7 +135,8 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
     """Show the text of the point at which a reader points, which the browser asks for.
 
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
-    map. A place in the chart is another point's once the chart is drawn otherwise.
+    map. A place in the chart is another point's once the chart is drawn otherwise, so the browser
+    says in which drawing it is.
     """
     request, n, color = display.result.request, display.drawn.n_points, display.drawn_color
     if display.finding.every_layer:
@@ -143,9 +144,11 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
         color = Coloring(LAYER, "measure", np.repeat(layers, n))
     own_key = f"{key}_text"
 
-    def receive(place: object) -> None:
-        numbers = place if isinstance(place, list) else []
-        if len(numbers) == 2 and all(is_index(number) for number in numbers):
+    def receive(asked: object) -> None:
+        if not isinstance(asked, Mapping) or asked.get("of") != drawing:
+            return  # a place in a chart that was drawn before
+        numbers = asked.get("place")
+        if isinstance(numbers, list) and len(numbers) == 2 and all(map(is_index, numbers)):
             curve, index = numbers
             points = selected_points([{"curve_number": curve, "point_index": index}], order)
             session.keep(own_key, (drawing, numbers, points[0] if points else None))
@@ -272,8 +275,8 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
     known = {card["point"] for card in cards}
 
     def receive(message: object) -> None:
-        if not isinstance(message, Mapping):
-            return
+        if not isinstance(message, Mapping) or message.get("of") != of:
+            return  # a card of other points
         point, action = message.get("point"), message.get("wish")
         if type(point) is int and point in known:  # `type`, because True is an int too
             if action == "choose":
@@ -283,6 +286,7 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
 
     data = {
         "name": say("map.cards.name"),
+        "of": of,
         "chosen": -1 if display.point is None else display.point,
         "chart": css_class(CHART),
         "cards": [card | {text: visible(card[text]) for text in _TEXTS} for card in cards],
