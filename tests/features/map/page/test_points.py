@@ -73,6 +73,11 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
     }
 
 
+def at_x(picture: MapResult, row: int) -> Any:
+    """The first coordinate of each point at one layer."""
+    return picture.map.coordinates[row, :, 0]
+
+
 def at(picture: MapResult, row: int, *points: int) -> set[tuple[float, ...]]:
     """Points' places at one layer."""
     return {tuple(picture.map.coordinates[row, i].tolist()) for i in points}
@@ -407,6 +412,33 @@ def test_the_text_of_a_point_of_a_large_map_is_sent_when_a_reader_points_at_it(
     for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None, *forged):
         app = pick_name(ask_text(app, odd), "map_chart_text", odd)
         assert given(app, "map_chart_text")["place"] == [0, 99]
+    assert not app.exception
+
+
+def test_a_click_on_a_large_map_does_not_send_its_chart_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (scatter, widgets, chart):
+        monkeypatch.setattr(module, "MAX_HOVERED", 3)
+    monkeypatch.setattr(chart, "MAX_PLAYED_POINTS", 0)  # a map that plays has its marks in frames
+    texts = ("A crowd of points", "They are many", "Each has a text", "None is sent")
+    app = framed(map_view(*texts, unit="sentences", layer=3, **QUICK))
+    drawn, empty = figure_of(app, "map_chart"), given(app, "map_chart_marks")
+    assert empty["traces"] == []
+    for place in ([0, 2], [0, 99], [0], "text"):
+        app = settled(send_pick(app, "map_chart_marks", of="another drawing", place=place))
+        assert POINT.of(shown_view(app)) == -1
+    row = int(np.flatnonzero(at_x(picture(app), 3) == values(drawn["data"][0]["x"])[1])[0])
+    app = settled(send_pick(app, "map_chart_marks", of=empty["of"], place=[0, 1]))
+    assert (POINT.of(shown_view(app)), PANEL.of(shown_view(app))) == (row, POINT_PANEL)
+    assert figure_of(app, "map_chart") == drawn
+    lines, ring, near = given(app, "map_chart_marks")["traces"]
+    assert {(x, y) for x, y in zip(ring["x"], ring["y"], strict=True)} == at(picture(app), 3, row)
+    assert {*zip(near["x"], near["y"], strict=True)} == at(picture(app), 3, *{*range(4)} - {row})
+    assert None in lines["x"]
+    app = settled(send_pick(app, "map_chart_marks", of=empty["of"], place=[0, 99]))
+    assert POINT.of(shown_view(app)) == row
+    assert given(press(app, "map_let_go"), "map_chart_marks")["traces"] == []
     assert not app.exception
 
 
