@@ -36,6 +36,7 @@ __all__ = [
     "MAX_DIMS",
     "MIN_DIMS",
     "MISSING",
+    "PASTED",
     "REASONS",
     "FileVectors",
     "Opened",
@@ -51,6 +52,8 @@ __all__ = [
 
 ARRAYS = (".npy", ".npz")
 """File extensions of arrays, which hold vectors beside the texts of another file."""
+PASTED = "Pasted texts.txt"
+"""The name of the file that pasted texts become: the visitor has none."""
 MIN_DIMS, MAX_DIMS = 8, 20_000
 """The numbers of a row that are taken for a vector without being told; arrays may have fewer."""
 REASONS = (
@@ -215,7 +218,9 @@ class FileVectors:
             )
         said = {"form": opened.form, "sheet": opened.sheet}
         options = "".join(f", {name}={value!r}" for name, value in said.items() if value)
+        save = f"# If you pasted these texts, save them as {file} (UTF-8) beside this script.\n\n"
         return (
+            f"{save if opened.name == PASTED else ''}"
             "from pathlib import Path\n\nimport numpy as np\n"
             f"from contextlens.corpus.readers import read\n\n{rows_line}"
             f"content = Path({file}).read_bytes()\n"
