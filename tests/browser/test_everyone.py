@@ -42,6 +42,13 @@ DRAWN_TWICE = """
       .map(side => `${who} of ${title.text}: ${side} ${room[side].size}, not ${margin[side]}`));
 })
 """
+CHART_COLOURS = """
+() => [...document.querySelectorAll('.js-plotly-plot')].map(chart => [
+  [...chart.querySelectorAll('text')].map(text => getComputedStyle(text).fill),
+  chart._fullData.map(({ colorscale, line, marker }) =>
+    JSON.stringify([colorscale, line?.color, marker?.color, marker?.line?.color])),
+])
+"""
 WATCH_SHIFTS = """
 () => new Promise(watched => {  // and what moved before, while the page came
   window.__shifts = [];
@@ -118,6 +125,18 @@ def test_every_page_comes_without_moving_and_can_be_read_by_everyone(
         scheme, other = other, scheme
         found += [f"{page.name}: {what}" for what in seen]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_charts_follow_a_switch_of_the_theme(visit: Callable) -> None:
+    here = visit("/meaning", color_scheme="light", **DESK)
+    for page, other in (("meaning", "dark"), ("layers", "light"), ("why", "dark")):
+        here.goto(address(page))
+        first = here.page.evaluate(CHART_COLOURS)
+        here.page.emulate_media(color_scheme=other)
+        here.settle()
+        switched = here.page.evaluate(CHART_COLOURS)
+        here.goto(address(page))
+        assert switched == here.page.evaluate(CHART_COLOURS) != first, page
 
 
 @pytest.mark.tour

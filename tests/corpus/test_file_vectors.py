@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextlens.core.errors import CorpusError
-from contextlens.corpus.file_vectors import MIN_DIMS, array_vectors
+from contextlens.corpus.file_vectors import MIN_DIMS, PASTED, array_vectors
 from contextlens.corpus.readers import read, to_corpus
 from contextlens.corpus.second_file import joined
 from contextlens.corpus.table import Table
@@ -297,6 +297,7 @@ CASES: Mapping[str, tuple[bytes, dict[str, Any]]] = {
         ["text", "vector", "vector"])), {}),
     "one.zip": (zipped(t_txt=LINES, v_npy=npy(MATRIX)), {}),
     "two.zip": (zipped(t_txt=LINES, v_npz=npz(a=MATRIX[::-1], b=MATRIX)), {}),
+    PASTED: (FILES["a.jsonl"](LISTS), {}),
     "v.npy": (npy(MATRIX), {}),
     "v.npz": (npz(other=MATRIX[::-1], vector=MATRIX), {}),
 }  # fmt: skip
@@ -320,6 +321,7 @@ def test_the_script_reads_the_same_vectors(
     np.testing.assert_array_equal(result["vectors"], own[-1].rows[[10, 13]])
     has_own_reader = name in {"a.parquet", "index.parquet", "blanks.parquet", "v.npy", "v.npz"}
     assert ("contextlens" in script) != has_own_reader
+    assert (f"save them as '{PASTED}'" in script) == (name == PASTED)
 
 
 CELLS = st.lists(

@@ -217,7 +217,7 @@ def test_probe_learns_from_the_vectors_of_a_file(
 ) -> None:
     app = opened("probe")
     scores = frame(app, "accuracy")
-    names = {"your file's vector", "counting words", "shuffled labels", "commonest label"}
+    names = {"your file's vectors", "counting words", "shuffled labels", "commonest label"}
     assert set(scores["vectors"]) - {"word2vec"} == names
     assert "layer" not in scores.columns
     corpus = to_corpus(read("texts.parquet", content(), max_bytes=10**6), "text", ["label"])
@@ -232,11 +232,12 @@ def test_probe_learns_from_the_vectors_of_a_file(
         probe.fit(ROWS[folds != fold], codes[folds != fold])
         right += int((probe.predict(ROWS[folds == fold]) == codes[folds == fold]).sum())
     assert scores["accuracy"].tolist()[0] == pytest.approx(right / N)
-    assert "Your file's vector sorts" in plainly_said(app)
+    assert "Your file's vectors sort" in plainly_said(app)
     result = run_probe(labelled, card, service, lambda *_: None)
     shown = probe_of(labelled, result, card)
-    axis = shown.figure().layout.xaxis
-    assert axis.ticktext[0] == "your<br>file's<br>vector"  # on a phone, too, names lie side by side
+    assert shown.figure().layout.xaxis.ticktext[0] == "your file's vectors"
+    axis = shown.figure(narrow=True).layout.xaxis
+    assert axis.ticktext[0] == "your<br>file's<br>vectors"  # on a phone, names lie side by side
     assert axis.tickangle == 0
     np.savez(tmp_path / "probe.npz", **shown.arrays())
     (tmp_path / "texts.parquet").write_bytes(content())

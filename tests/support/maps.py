@@ -45,7 +45,7 @@ def drawn_map(service: EncoderService, view: ViewState, corpus: Corpus | None = 
     card = service.load(view.model)
     corpus = corpus_of(view) if corpus is None else corpus
     assert corpus is not None
-    request = request_of(view, card, corpus.key)
+    request = request_of(view, card, corpus.key, len(corpus.texts))
     planned = plan(request, corpus, card, service, usual_token_seconds(card))
     gathered = read_points(
         request,

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from contextlens.core.untrusted import Rule, whole_number
@@ -358,6 +359,29 @@ _GEMMA = _SHARED | {
 
 
 # --- The families
+
+_GEMMA_PARTS = Parts(
+    "layers",
+    "self_attn.o_proj",
+    "post_feedforward_layernorm",
+    places=_angles,
+    norm="RMSNorm",
+    final_norm="norm",
+    attention="post_attention_layernorm",
+)
+_gemma_family = partial(
+    Family,
+    tokenizers=("Gemma",),
+    has_segments=False,
+    has_pooler=False,
+    tables="",
+    word_table="embed_tokens",
+    norm=None,
+    positions="rotation",
+    has_positions=False,
+    scales_words=True,
+    attention_dropout="attention_dropout",
+)
 
 FAMILIES: dict[str, Family] = {
     family.model_type: family
@@ -743,10 +767,9 @@ FAMILIES: dict[str, Family] = {
             positions="rotation",
             has_positions=False,
         ),
-        Family(
+        _gemma_family(
             model_type="gemma3_text",
             class_name="Gemma3TextModel",
-            tokenizers=("Gemma",),
             keys=_GEMMA
             | {
                 "query_pre_attn_scalar": whole_number(1, 1_000_000),
@@ -755,32 +778,13 @@ FAMILIES: dict[str, Family] = {
             },
             old_keys=_OLD_ROTATION
             | {"rope_local_base_freq": _THETA, "sliding_window_pattern": whole_number(1, 256)},
-            has_segments=False,
-            has_pooler=False,
-            parts=Parts(
-                "layers",
-                "self_attn.o_proj",
-                "post_feedforward_layernorm",
-                places=_angles,
-                norm="RMSNorm",
-                final_norm="norm",
-                attention="post_attention_layernorm",
-                adds_one=True,
-            ),
-            tables="",
-            word_table="embed_tokens",
-            norm=None,
-            positions="rotation",
-            has_positions=False,
-            scales_words=True,
+            parts=replace(_GEMMA_PARTS, adds_one=True),
             window_end=-1,
             sees_both_sides="use_bidirectional_attention",
-            attention_dropout="attention_dropout",
         ),
-        Family(
+        _gemma_family(
             model_type="embedding_gemma2_text",
             class_name="EmbeddingGemma2TextModel",
-            tokenizers=("Gemma",),
             keys=_GEMMA | {"hidden_size_per_layer_input": _N_DIMS, "embedding_dim": _N_DIMS},
             old_keys={
                 "per_layer_config": Rule(
@@ -791,27 +795,9 @@ FAMILIES: dict[str, Family] = {
                 "num_global_key_value_heads": whole_number(1, 1024),
                 "sliding_window_pattern": whole_number(1, 256),
             },
-            has_segments=False,
-            has_pooler=False,
-            parts=Parts(
-                "layers",
-                "self_attn.o_proj",
-                "post_feedforward_layernorm",
-                places=_angles,
-                norm="RMSNorm",
-                final_norm="norm",
-                attention="post_attention_layernorm",
-                layer_inputs="ple",
-            ),
-            tables="",
-            word_table="embed_tokens",
-            norm=None,
-            positions="rotation",
-            has_positions=False,
-            scales_words=True,
+            parts=replace(_GEMMA_PARTS, layer_inputs="ple"),
             last_projection="embedding_projection",
             composite="embedding_gemma2",
-            attention_dropout="attention_dropout",
         ),
     )
 }

@@ -95,10 +95,11 @@ _REASONS = {
     "yoso": "they estimate attention by random draws",
 }
 """The reasons why well-known encoders are not shown."""
+_EXAMPLES = f"bert, roberta, deberta-v2 or modernbert (docs/models.md has all {len(FAMILIES)})"
 
 
 def _refusal(model_type: str, config: dict[str, Any]) -> str:
-    supported = f"Supported families: {', '.join(FAMILIES)}. Choose a model of one of these."
+    supported = f"Choose a model of a supported family, such as {_EXAMPLES}."
     if model_type in _REASONS:
         return (
             f"Models of the kind {model_type!r} are not shown: {_REASONS[model_type]}. {supported}"

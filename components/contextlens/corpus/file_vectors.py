@@ -36,9 +36,10 @@ __all__ = [
     "MAX_DIMS",
     "MIN_DIMS",
     "MISSING",
+    "PASTED",
     "REASONS",
+    "FileSource",
     "FileVectors",
-    "Opened",
     "are_vectors",
     "array_vectors",
     "arrays_in",
@@ -51,6 +52,8 @@ __all__ = [
 
 ARRAYS = (".npy", ".npz")
 """File extensions of arrays, which hold vectors beside the texts of another file."""
+PASTED = "Pasted texts.txt"
+"""The name of the file that pasted texts become: the visitor has none."""
 MIN_DIMS, MAX_DIMS = 8, 20_000
 """The numbers of a row that are taken for a vector without being told; arrays may have fewer."""
 REASONS = (
@@ -77,8 +80,8 @@ _HEADER_KEYS = {"descr", "fortran_order", "shape"}
 
 
 @dataclass(frozen=True)
-class Opened:
-    """How a file of vectors was opened, for a script that opens it again.
+class FileSource:
+    """The file that vectors came from, and how it was read, for a script that reads it again.
 
     Attributes:
         name: the name of the file that was given, which may be an archive with the vectors' file.
@@ -106,7 +109,7 @@ class FileVectors:
         reasons: (n,) int8, 0 for a row with a vector, else the place in `REASONS`.
         places: (n,) int64, the row of each in the file, from 0.
         skipped: the number of texts that were left out because they have no vector, by reason.
-        opened: how the file was opened.
+        source: the file that was given, and how it was read.
     """
 
     title: str
@@ -117,7 +120,7 @@ class FileVectors:
     reasons: NDArray[np.int8]
     places: IntArray
     skipped: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    opened: Opened = Opened()
+    source: FileSource = FileSource()
 
     @property
     def n_dims(self) -> int:
@@ -152,8 +155,8 @@ class FileVectors:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that is kept, hex."""
-        opened = astuple(self.opened)
-        parts = [self.title, self.file, self.sha256, self.dtype, list(self.rows.shape), opened]
+        source = astuple(self.source)
+        parts = [self.title, self.file, self.sha256, self.dtype, list(self.rows.shape), source]
         digest = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogatepass"))
         digest.update(self.reasons.tobytes())
         for at in range(0, len(self.rows), _BLOCK):
@@ -198,24 +201,26 @@ class FileVectors:
         file. NumPy and pyarrow read their own files; of the others there are too many kinds, so the
         lines read them as the page does.
         """
-        opened, file, rows_line = self.opened, repr(self.opened.name), ""
+        source, file, rows_line = self.source, repr(self.source.name), ""
         if rows is not None:
             places = self.places[list(rows)].tolist()
             rows_line = f"rows = {places}  # of the file, from 0\n"
-        ending = opened.name.strip().casefold()
+        ending = source.name.strip().casefold()
         if ending.endswith(ARRAYS):
-            key = f"[{opened.key!r}]" if opened.key else ""
+            key = f"[{source.key!r}]" if source.key else ""
             load = f"vectors = np.load({file}, allow_pickle=False){key}[rows].astype(np.float32)\n"
             return f"import numpy as np\n\n{rows_line}{load}"
-        if ending.endswith(".parquet") and opened.key:
+        if ending.endswith(".parquet") and source.key:
             return (
                 f"import numpy as np\nimport pyarrow.parquet as pq\n\n{rows_line}"
-                f"column = pq.read_table({file})[{opened.key!r}].to_numpy()\n"
+                f"column = pq.read_table({file})[{source.key!r}].to_numpy()\n"
                 "vectors = np.stack(column[rows]).astype(np.float32)\n"
             )
-        said = {"form": opened.form, "sheet": opened.sheet}
+        said = {"form": source.form, "sheet": source.sheet}
         options = "".join(f", {name}={value!r}" for name, value in said.items() if value)
+        save = f"# If you pasted these texts, save them as {file} (UTF-8) beside this script.\n\n"
         return (
+            f"{save if source.name == PASTED else ''}"
             "from pathlib import Path\n\nimport numpy as np\n"
             f"from contextlens.corpus.readers import read\n\n{rows_line}"
             f"content = Path({file}).read_bytes()\n"
@@ -258,8 +263,8 @@ def matrix_vectors(
             own = np.where(~is_finite, _NOT_FINITE, np.where(is_zero, _ZERO, 0))
             codes[part] = np.where(codes[part] == 0, own, codes[part])
     places = np.arange(len(rows))
-    opened = Opened(key=key)
-    return FileVectors(title, file, sha256, dtype, _frozen(rows), codes, places, opened=opened)
+    source = FileSource(key=key)
+    return FileVectors(title, file, sha256, dtype, _frozen(rows), codes, places, source=source)
 
 
 def are_vectors(lists: Sequence[NDArray[Any]]) -> int:

@@ -47,8 +47,8 @@ from contextlens.corpus.exports.reading import (
 from contextlens.corpus.exports.records import Tally
 from contextlens.corpus.file_vectors import (
     ARRAYS,
+    FileSource,
     FileVectors,
-    Opened,
     array_vectors,
     column_vectors,
     is_cut_short,
@@ -359,8 +359,8 @@ def read(
     table = _table_in(name, content, max_bytes, max_held, form, sheet)
     if not table.vectors:
         return table
-    opened = Opened(name, form, sheet)
-    vectors = [replace(own, opened=replace(opened, key=own.opened.key)) for own in table.vectors]
+    source = FileSource(name, form, sheet)
+    vectors = [replace(own, source=replace(source, key=own.source.key)) for own in table.vectors]
     return replace(table, vectors=tuple(vectors))
 
 
@@ -617,16 +617,16 @@ def with_arrays(table: Table, name: str, content: bytes, *, max_bytes: int, max_
     vectors, notes = array_vectors(
         named(name), content, table.n_rows, named(table.name), max_bytes=most
     )
-    taken = {own.title for own in table.vectors}
-    own = [
+    taken = {column.title for column in table.vectors}
+    columns = [
         replace(
-            found,
-            title=f"{found.title} ({found.file})" if found.title in taken else found.title,
-            opened=replace(found.opened, name=name),
+            column,
+            title=f"{column.title} ({column.file})" if column.title in taken else column.title,
+            source=replace(column.source, name=name),
         )
-        for found in vectors
+        for column in vectors
     ]
-    return _with_vectors(replace(table, content=b""), own, notes)
+    return _with_vectors(replace(table, content=b""), columns, notes)
 
 
 def _texts_with_arrays(

@@ -16,10 +16,11 @@ figure.add_scatter(x=[0, 1, 2], y=[0, 1, 0], mode="markers", hoverinfo="none", m
 st.plotly_chart(figure, key="crowd")
 
 
-def keep(place: object) -> None:
+def keep(asked: dict) -> None:
     """Keeps what was asked for, as a page would."""
-    st.session_state.place = place
-    st.session_state.asked = [*st.session_state.get("asked", []), place]
+    assert asked["of"] == "points"
+    st.session_state.place = asked["place"]
+    st.session_state.asked = [*st.session_state.get("asked", []), asked["place"]]
 
 
 @st.fragment

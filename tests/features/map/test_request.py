@@ -21,6 +21,7 @@ from contextlens.features.map.controls import (
     MIN_DIST,
     PAGE,
     UNIT,
+    at_most_of,
     pooling_of,
     word_of,
 )
@@ -71,7 +72,7 @@ def view_of(layer: int | None = None, **controls: Any) -> ViewState:
 
 
 def requested(card: ModelCard, **controls: Any) -> MapRequest:
-    return request_of(view_of(**controls), card, "digest")
+    return request_of(view_of(**controls), card, "digest", 0)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_no_address_asks_for_what_there_is_not(
     card: ModelCard, controls: dict[str, Any], layer: int | None, source: str
 ) -> None:
     view = decode(encode(view_of(layer, **{"source": source, **controls})))
-    request = request_of(view, card, "digest")
+    request = request_of(view, card, "digest", 0)
     assert request.source == source
     assert request.unit in UNITS
     assert request.pooling in {*WORD_POOLINGS, *SENTENCE_POOLINGS, RECIPE}
@@ -185,8 +186,8 @@ def test_only_a_models_own_recipe_and_its_prompts_can_be_chosen(card: ModelCard)
     }
     assert by_recipe == {"own": [RECIPE], "asks": [RECIPE, f"{RECIPE}:query"], "bare": []}
     view = view_of(None, unit="sentences", sentences_pooling=f"{RECIPE}:query")
-    assert request_of(view, asks, "digest").pooling == f"{RECIPE}:query"
-    assert request_of(view, card, "digest").pooling == "mean"
+    assert request_of(view, asks, "digest", 0).pooling == f"{RECIPE}:query"
+    assert request_of(view, card, "digest", 0).pooling == "mean"
     assert recipe_prompt(asks, f"{RECIPE}:query") == "query: "
 
 
@@ -248,8 +249,18 @@ def test_all_texts_of_a_chosen_file_are_on_its_map_up_to_20000(
     n_texts: int, most: int, card: ModelCard
 ) -> None:
     sheet = Table("films.txt", "TXT", {"text": ("a film",) * n_texts})
-    view = opened(map_view(at_most="1000"), sheet, "digest", "text", ())
-    assert request_of(view, card, "digest").most == most
-    assert request_of(view, card, "digest").layer is None
+    view = opened(map_view(), sheet, "digest", "text", ())
+    assert request_of(view, card, "digest", n_texts).most == most
+    assert request_of(view, card, "digest", n_texts).layer is None
     ready = on_collection(view, "sentiment")
-    assert request_of(ready, card, "digest").most == 2_000
+    assert request_of(ready, card, "digest", n_texts).most == 2_000
+
+
+@pytest.mark.parametrize("asked", [1_000, 2_000, 100_000])
+def test_the_number_of_points_that_was_chosen_stays_with_another_file(
+    asked: int, card: ModelCard
+) -> None:
+    sheet = Table("films.txt", "TXT", {"text": ("a film",) * 5_000})
+    view = at_most_of(5_000).put(map_view(source="file"), str(asked))
+    for chosen in (view, opened(view, sheet, "digest", "text", ()), on_collection(view, "file")):
+        assert request_of(chosen, card, "digest", 5_000).most == asked

@@ -20,6 +20,7 @@ from contextlens.features.map.coloring import LAYER, coloring
 from contextlens.features.map.display import MapDisplay
 from contextlens.features.map.finding import Finding
 from contextlens.features.map.frame import above, map_ranges
+from contextlens.features.map.hover import MAX_HOVERED
 from contextlens.features.map.identity import once
 from contextlens.features.map.layer_frames import MAX_PLAYED_POINTS, MAX_TRAILS, layers_scatter
 from contextlens.features.map.names import names_of
@@ -28,8 +29,11 @@ from contextlens.features.map.scatter import (
     NO_MARKS,
     MapMarks,
     add_density,
+    kind_of,
     map_order,
     map_scatter,
+    mark_traces,
+    point_size,
 )
 from contextlens.maps.points import Points
 from contextlens.maps.result import MapResult
@@ -69,6 +73,8 @@ def chart_of(
         height: in pixels.
     """
     marks = display.marks(drawing, linked=linked)
+    if has_marks_apart(display):
+        marks = MapMarks(chosen=marks.chosen)
     trails = _trails(display) if plays(display.result) else []
     size = {"narrow": narrow, "height": height}
 
@@ -80,13 +86,39 @@ def chart_of(
     return once(display.result, "drawing", *given, compute=compute)
 
 
+def has_marks_apart(display: MapDisplay) -> bool:
+    """Return True if the browser draws the marks of points over the chart that it has.
+
+    A chart of many points takes megabytes, too many to send again for a mark.
+    """
+    dims, is_one_layer = display.positions.shape[1], not display.finding.every_layer
+    is_crowd = display.drawn.n_points > MAX_HOVERED
+    return is_crowd and dims == 2 and is_one_layer and not plays(display.result)
+
+
+def marks_apart(display: MapDisplay, drawing: str) -> list[dict[str, Any]]:
+    """Return the marks that the browser draws, as traces in JSON's own types."""
+    positions = display.positions[: display.drawn.n_points]
+    traces = mark_traces(
+        positions,
+        display.drawn_marks(display.marks(drawing)),
+        kind=kind_of(*positions.shape),
+        size=point_size(*positions.shape),
+        frame=display.frames[display.row],
+    )
+    for trace in traces:
+        for axis in "xy":
+            trace[axis] = [None if np.isnan(value) else float(value) for value in trace[axis]]
+    return traces
+
+
 def drawing_of(display: MapDisplay, key: str) -> str:
     """Return a name for everything that decides how the chart looks, except the selection."""
-    marked = display.marked
+    marked, is_apart = display.marked, has_marks_apart(display)
     parts = (
-        *(key, display.finding.key, display.is_stale, display.wanted, display.near_to),
-        display.max_drawn,
-        *(marked.point, marked.pin_a, marked.pin_b),
+        *(key, display.finding.key, display.is_stale, display.max_drawn),
+        *(() if is_apart else (display.wanted, display.near_to)),
+        *(() if is_apart else (marked.point, marked.pin_a, marked.pin_b)),
     )
     return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
 

@@ -59,6 +59,19 @@ text for each of its points, and an array pads all texts to the longest: 2 MB co
 N_SCRIPT_SENTENCES = 3
 """Sentences in the script of the vectors."""
 AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in POINT_LIMITS})
+_MAX_UNASKED_POINTS = 20_000
+
+
+def at_most_of(n_texts: int) -> Choice:
+    """The maximum number of points; by default, enough for a visitor's so many texts.
+
+    Args:
+        n_texts: the texts of a visitor's file; 0 for other texts.
+    """
+    enough = [n for n in sorted(POINT_LIMITS) if n_texts <= n <= _MAX_UNASKED_POINTS]
+    default = max(POINT_LIMITS[0], *(enough[:1] or [_MAX_UNASKED_POINTS]))
+    return replace(AT_MOST, default=str(default))
+
 
 # The drawing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import streamlit as st
@@ -135,8 +135,9 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         inputs.switch(view, controls.EVERY_WORD)
     if unit == "tokens":
         inputs.switch(view, controls.SPECIAL)
-    limits = {n: title for n, title in controls.AT_MOST.options.items() if int(n) <= max_points()}
-    inputs.select(view, controls.AT_MOST.among(limits))
+    at_most = requested.at_most
+    limits = {n: title for n, title in at_most.options.items() if int(n) <= max_points()}
+    inputs.select(view, at_most.among(limits))
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:
@@ -236,8 +237,14 @@ def _cost(plan: Plan) -> str:
 
 # --- One map, or two side by side
 
-OtherMap = tuple[MapDisplay, ModelCard]
-"""The map on the right, and the card of its model."""
+
+class SecondMap(NamedTuple):
+    """The map on the right, and the card of its model."""
+
+    display: MapDisplay
+    card: ModelCard
+
+
 _OWN_CHOICE_HEIGHT = 72
 """The height in pixels of the row above each of two maps, so that the maps align."""
 
@@ -326,15 +333,15 @@ def _display(
 
 def one_or_two(
     view: ViewState, display: MapDisplay, card: ModelCard, requested: RequestedMap
-) -> OtherMap | None:
+) -> SecondMap | None:
     """The map with its claims and panel, or beside another one, which it returns, above both."""
     headline = st.container()
     if display.result.is_first:
         st.caption(_so_far(display))
     beside = controls.beside_of(requested.request, _titles(view)).of(view)
     if beside and requested.request is not None and requested.corpus is not None:
-        found = _two(view, display, card, requested.request, requested.corpus)
-        other = None if found is None else found[0]
+        second = _two(view, display, card, requested.request, requested.corpus)
+        other = None if second is None else second.display
         common = None
         if other is not None and beside in {"model", "vectors"}:
             common = in_common(display.result, display.row, other.result, other.row)
@@ -352,7 +359,7 @@ def one_or_two(
         _layer_control(view, display, card)
         check_webgl(display)
         _panel(view, display, card)
-        return found
+        return second
     with headline:
         kit.headline(display.headline, key="reading")
     left, right = st.columns([7, 3], gap="medium")
@@ -394,13 +401,13 @@ def _in_common(result: InCommon) -> None:
 
 def _two(
     view: ViewState, display: MapDisplay, card: ModelCard, request: MapRequest, corpus: Corpus
-) -> OtherMap | None:
+) -> SecondMap | None:
     """Draw both maps, the second with its own choice above it, and return the second."""
     selection = display.marked.selection
     left, right = st.columns(2, gap="medium")
     with right:
-        found = _other(view, display, card, request, corpus)
-        other = None if found is None else found[0]
+        second = _other(view, display, card, request, corpus)
+        other = None if second is None else second.display
         if other is not None:
             linked = _linked(display, other, selection, CHART)
             map_chart(other, key=OTHER_CHART, linked=linked, half=True)
@@ -409,7 +416,7 @@ def _two(
             st.caption(escape(display.result.request.in_words(display.result.map.method)))
         linked = None if other is None else _linked(other, display, selection, OTHER_CHART)
         map_chart(display, linked=linked, half=True)
-    return found
+    return second
 
 
 def _linked(
@@ -423,7 +430,7 @@ def _linked(
 
 def _other(
     view: ViewState, display: MapDisplay, card: ModelCard, first: MapRequest, corpus: Corpus
-) -> OtherMap | None:
+) -> SecondMap | None:
     """The second map, which differs from the first in one setting."""
     beside, layer = controls.BESIDE.of(view), None
     request: MapRequest | None
@@ -445,7 +452,7 @@ def _other(
         return None
     latest = _drawn(request, corpus, card, place=OTHER_PLACE, layer=layer)
     other = _display(view, latest, order=display.finding.color.order, layer=layer)
-    return None if other is None else (other, card)
+    return None if other is None else SecondMap(other, card)
 
 
 def _other_settings(view: ViewState, first: MapSettings) -> MapSettings:
@@ -493,7 +500,7 @@ def _of_another_model(
         return card, None
     try:
         view = controls.UNIT.put(view, "sentences") if is_given else view
-        request = request_of(replace(view, model=chosen), other, corpus.key)
+        request = request_of(replace(view, model=chosen), other, corpus.key, len(corpus.texts))
         return other, maps().normalised(request, corpus, other)
     except RequestError as exc:
         st.info(escape(str(exc)))
@@ -765,7 +772,7 @@ _REDRAW_SECONDS = 60.0
 _FORMULA = "\n\n".join([methods.FORMULA, trust.FORMULA, finding.FORMULA, groups.FORMULA])
 
 
-def explain(display: MapDisplay, card: ModelCard, other: OtherMap | None) -> None:
+def explain(display: MapDisplay, card: ModelCard, other: SecondMap | None) -> None:
     """The tabs under the picture."""
     kit.tabs(
         lambda: _numbers(display),
@@ -775,7 +782,7 @@ def explain(display: MapDisplay, card: ModelCard, other: OtherMap | None) -> Non
 
 
 def downloads(
-    display: MapDisplay, card: ModelCard, other: OtherMap | None, place: DeltaGenerator
+    display: MapDisplay, card: ModelCard, other: SecondMap | None, place: DeltaGenerator
 ) -> None:
     """The page's Download menu."""
     passport, again = display.result.passport, _map_again(display)
@@ -809,9 +816,9 @@ def _numbers(display: MapDisplay) -> None:
         st.caption(say("map.first_rows", shown=controls.MAX_TABLE_ROWS, n=n))
 
 
-def _under_the_hood(display: MapDisplay, card: ModelCard, other: OtherMap | None) -> None:
+def _under_the_hood(display: MapDisplay, card: ModelCard, other: SecondMap | None) -> None:
     result = display.result
-    beside = {} if other is None else {say("map.other_passport"): other[0].result.passport}
+    beside = {} if other is None else {say("map.other_passport"): other.display.result.passport}
     one_layer = len(result.layers) == 1
     kit.under_the_hood(
         formula=[
@@ -836,15 +843,15 @@ def _snippets(display: MapDisplay, card: ModelCard) -> list[tuple[str, str]]:
 
 
 def _other_snippets(
-    display: MapDisplay, card: ModelCard, other: OtherMap | None
+    display: MapDisplay, card: ModelCard, other: SecondMap | None
 ) -> list[tuple[str, str]]:
     """The right map's script, if it has vectors of its own."""
-    if other is None or other[0].is_stale or display.is_stale:
+    if other is None or other.display.is_stale or display.is_stale:
         return []
     script = vectors_snippet(*other)
     if script == vectors_snippet(display, card):
         return []
-    is_given = other[0].result.request.pooling == GIVEN
+    is_given = other.display.result.request.pooling == GIVEN
     return [(say(f"map.other_{'file' if is_given else 'vectors'}_snippet"), script)]
 
 

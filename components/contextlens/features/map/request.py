@@ -12,7 +12,6 @@ from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.features.map.coloring import color_choice
 from contextlens.features.map.controls import (
-    AT_MOST,
     DIMS,
     EFFORT,
     EVERY_WORD,
@@ -25,6 +24,7 @@ from contextlens.features.map.controls import (
     SEED,
     SPECIAL,
     UNIT,
+    at_most_of,
     pooling_of,
     word_of,
 )
@@ -33,7 +33,7 @@ from contextlens.maps.points import Unit
 from contextlens.maps.request import GIVEN, Effort, MapRequest, MapSettings, Method
 from contextlens.maps.vector_space import Metric
 from contextlens.maps.vectors import has_layers
-from contextlens.ui.corpora.controls import ALL_WORDS, EXACT, POINT_LIMITS
+from contextlens.ui.corpora.controls import ALL_WORDS, EXACT, OWN_FILE, POINT_LIMITS
 from contextlens.ui.corpora.texts import collection_of, texts_of
 from contextlens.ui.models.recipes import recipe_of
 from contextlens.ui.state.controls import Choice
@@ -48,6 +48,7 @@ class RequestedMap:
     Attributes:
         corpus: the texts; None if a file must be chosen first, or if there is a problem.
         request: the requested map; None without texts.
+        at_most: the options for the number of its points.
         color: the options for its colours.
         pooling: the options for the vectors of its words or sentences; None for tokens, and for
             the vectors of a file.
@@ -57,6 +58,7 @@ class RequestedMap:
 
     corpus: Corpus | None
     request: MapRequest | None
+    at_most: Choice
     color: Choice
     pooling: Choice | None
     recipe: str
@@ -70,7 +72,8 @@ def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
         corpus = corpus_of(view)
     except CorpusError as exc:
         problem = str(exc)
-    request = request_of(view, card, "" if corpus is None else corpus.key)
+    key, n_texts = ("", 0) if corpus is None else (corpus.key, len(corpus.texts))
+    request = request_of(view, card, key, n_texts)
     if corpus is not None and corpus.own is not None:
         request = of_file(request)
     color = color_choice(request, corpus)
@@ -78,6 +81,7 @@ def requested_map(view: ViewState, card: ModelCard) -> RequestedMap:
     return RequestedMap(
         corpus,
         None if corpus is None else request,
+        _at_most_of(view, n_texts),
         color,
         None if unit == "tokens" or is_given else pooling_of(unit, card),
         recipe_of(card) if unit == "sentences" and not is_given else "",
@@ -112,17 +116,18 @@ def of_file(request: MapRequest) -> MapRequest:
     )
 
 
-def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
+def request_of(view: ViewState, card: ModelCard, corpus: str, n_texts: int) -> MapRequest:
     """Return the request for all layers, or for the shown one if their points are too many.
 
     Args:
         view: the current view.
         card: the model's card.
         corpus: the key of the texts.
+        n_texts: their number.
     """
     unit = cast("Unit", UNIT.of(view))
     pooling = "mean" if unit == "tokens" else pooling_of(unit, card).of(view)
-    limit = min(int(AT_MOST.of(view)), max_points())
+    limit = min(int(_at_most_of(view, n_texts).of(view)), max_points())
     has_all_layers = has_layers(pooling) and can_gather_all_layers(limit, card)
     return MapRequest(
         model=view.model,
@@ -138,6 +143,10 @@ def request_of(view: ViewState, card: ModelCard, corpus: str) -> MapRequest:
         settings=settings_of(view),
         exact=EXACT.of(view),
     )
+
+
+def _at_most_of(view: ViewState, n_texts: int) -> Choice:
+    return at_most_of(n_texts if collection_of(view, PAGE) == OWN_FILE else 0)
 
 
 def max_points() -> int:

@@ -18,7 +18,15 @@ from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened, two
 from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
-from contextlens.features.map.chart import HEIGHT, Order, chart_of, drawing_of, phone_height
+from contextlens.features.map.chart import (
+    HEIGHT,
+    Order,
+    chart_of,
+    drawing_of,
+    has_marks_apart,
+    marks_apart,
+    phone_height,
+)
 from contextlens.features.map.coloring import LAYER, Coloring
 from contextlens.features.map.controls import (
     CARDS_PAGE_SIZE,
@@ -31,9 +39,10 @@ from contextlens.features.map.groups import GroupName, pack, renamed, unpack
 from contextlens.features.map.hover import MAX_HOVERED, point_text
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.names import members_of, names_of
-from contextlens.features.map.scatter import MAX_SVG, is_index, selected_points
+from contextlens.features.map.scatter import MAX_SVG, is_index, point_size, selected_points
 from contextlens.features.map.selection import NAMES, TABLE, PointSelection, table_selection
 from contextlens.figures.side_names import SideName
+from contextlens.figures.theme import INK
 from contextlens.maps.points import context
 from contextlens.ui.models.background import maps
 from contextlens.ui.state import session
@@ -96,10 +105,11 @@ def map_chart(
         linked: points that are selected in the other map.
         half: True if it takes half of the page.
     """
-    name, is_phone = drawing_of(display, key), "Mobi" in st.context.headers.get("User-Agent", "")
+    name, is_phone = drawing_of(display, key), session.is_phone()
     height = phone_height(display) if is_phone else HEIGHT
     chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
     n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
+    is_apart = has_marks_apart(display)
 
     def selected() -> None:  # the session keeps it, so it must not refer to the map
         event = session.value(key)
@@ -120,11 +130,13 @@ def map_chart(
         key=key,
         config={**_CONFIG, "displayModeBar": not is_phone},
         on_select=selected,
-        selection_mode=("points", "box", "lasso"),
+        selection_mode=("box", "lasso") if is_apart else ("points", "box", "lasso"),
         alt=say("map.alt", title=unmarked(display.headline), n=n),
     )
     if sum(map(len, order)) > MAX_HOVERED:
         _point_texts(display, order, name, key=key)
+    if is_apart:
+        _marks(display, order, name, key=key)
     if n < display.points.n_points:
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
@@ -135,7 +147,8 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
     """Show the text of the point at which a reader points, which the browser asks for.
 
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
-    map. A place in the chart is another point's once the chart is drawn otherwise.
+    map. A place in the chart is another point's once the chart is drawn otherwise, so the browser
+    says in which drawing it is.
     """
     request, n, color = display.result.request, display.drawn.n_points, display.drawn_color
     if display.finding.every_layer:
@@ -143,12 +156,11 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
         color = Coloring(LAYER, "measure", np.repeat(layers, n))
     own_key = f"{key}_text"
 
-    def receive(place: object) -> None:
-        numbers = place if isinstance(place, list) else []
-        if len(numbers) == 2 and all(is_index(number) for number in numbers):
-            curve, index = numbers
-            points = selected_points([{"curve_number": curve, "point_index": index}], order)
-            session.keep(own_key, (drawing, numbers, points[0] if points else None))
+    def receive(asked: object) -> None:
+        place = _place_in(asked, drawing)
+        if place is not None:
+            points = _points_at(place, order)
+            session.keep(own_key, (drawing, place, points[0] if points else None))
 
     @st.fragment
     def answer() -> None:
@@ -163,6 +175,43 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
         component("contextlens.features.map", "point_text", data, key=own_key, on_pick=receive)
 
     answer()
+
+
+def _marks(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None:
+    """Let the browser draw the marks over the chart, and open the point that is clicked.
+
+    If Streamlit reported clicks, it would fade all other points, and report a point only once.
+    """
+    of, n = name_of(display.result), display.drawn.n_points
+
+    def receive(clicked: object) -> None:
+        place = _place_in(clicked, drawing)
+        points = [] if place is None else _points_at(place, order)
+        if points:
+            open_point(of, points[0])
+
+    data = {
+        "chart": css_class(key),
+        "of": drawing,
+        "traces": marks_apart(display, drawing),
+        "size": point_size(n),
+        "ink": INK,
+    }
+    component("contextlens.features.map", "marks", data, key=f"{key}_marks", on_pick=receive)
+
+
+def _place_in(message: object, drawing: str) -> list[int] | None:
+    """Return the curve and the index that a browser names, if they are in this drawing."""
+    if not isinstance(message, Mapping) or message.get("of") != drawing:
+        return None
+    place = message.get("place")
+    is_place = isinstance(place, list) and len(place) == 2 and all(map(is_index, place))
+    return place if is_place else None
+
+
+def _points_at(place: Sequence[int], order: Order) -> list[int]:
+    curve, index = place
+    return selected_points([{"curve_number": curve, "point_index": index}], order)
 
 
 # --- The names beside the map
@@ -272,8 +321,8 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
     known = {card["point"] for card in cards}
 
     def receive(message: object) -> None:
-        if not isinstance(message, Mapping):
-            return
+        if not isinstance(message, Mapping) or message.get("of") != of:
+            return  # a card of other points
         point, action = message.get("point"), message.get("wish")
         if type(point) is int and point in known:  # `type`, because True is an int too
             if action == "choose":
@@ -283,6 +332,7 @@ def card_list(display: MapDisplay, rows: Sequence[int], *, cosines: Sequence[flo
 
     data = {
         "name": say("map.cards.name"),
+        "of": of,
         "chosen": -1 if display.point is None else display.point,
         "chart": css_class(CHART),
         "cards": [card | {text: visible(card[text]) for text in _TEXTS} for card in cards],

@@ -151,10 +151,10 @@ class GradeProbe(Probe):
     def claims(self) -> Sequence[Claim]:
         """Return how well the best vectors predict the grades, compared with simpler ways."""
         column, n = quoted(self.labelled.column), self.result.best.n
-        if self.labelled.own is not None and self.result.verdict == "worse_than_words":
-            return [claim("probe.given.worse_grades", column=column, n=n, **self._numbers())]
-        key = f"probe.grades.claim.{self.result.verdict}"
-        return [claim(key, column=column, n=n, **self._numbers())]
+        numbers = {"column": column, "n": n, **self._numbers()}
+        if self.labelled.own is not None:
+            return [claim(f"probe.given.grades.{self.result.verdict}", **numbers)]
+        return [claim(f"probe.grades.claim.{self.result.verdict}", **numbers)]
 
     def sure(self) -> Sequence[Claim]:
         """Return how the test was made, and what else belongs to its numbers."""

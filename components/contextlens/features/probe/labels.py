@@ -225,8 +225,8 @@ class LabelProbe(Probe):
         if len(senses) == 2:
             labels = say("probe.two_labels", first=quoted(senses[0]), second=quoted(senses[1]))
         numbers = {"labels": labels, "n": self.result.best.n}
-        if self.labelled.own is not None and self.result.verdict == "worse_than_words":
-            return [claim("probe.given.worse_than_words", **numbers, **self._numbers())]
+        if self.labelled.own is not None:
+            return [claim(f"probe.given.claim.{self.result.verdict}", **numbers, **self._numbers())]
         return [claim(f"probe.claim.{self.result.verdict}", **numbers, **self._numbers())]
 
     def sure(self) -> Sequence[Claim]:

@@ -237,7 +237,7 @@ def word_counts() -> Any:
 # --- The picture of all scores
 
 _NAMES = {"mean": "mean of tokens", "cls": "[CLS]", RECIPE: "the model's own recipe"}
-_NAMES |= {GIVEN: "your file's vector", WORDS: "counting words", "shuffled": "shuffled labels"}
+_NAMES |= {GIVEN: "your file's vectors", WORDS: "counting words", "shuffled": "shuffled labels"}
 _NAMES |= {"static": "the model's word table", "word2vec_file": "your word2vec file"}
 _SYMBOLS = {"mean": "circle", "cls": "square", RECIPE: "diamond"}
 _HOVER = (
@@ -321,13 +321,16 @@ class Probe(Panel):
         }
         return [claim(f"probe.notes.{name}", n=count) for name, count in counts.items() if count]
 
-    def figure(self) -> go.Figure:
+    def figure(self, *, narrow: bool = False) -> go.Figure:
         """Return the score at each layer with intervals, beside counting words and guessing.
 
         The best vectors are drawn; a click on the name of others in the legend draws them, too.
+
+        Args:
+            narrow: True if it has a phone's width.
         """
         if self.labelled.own is not None:
-            return self._figure_of_file()
+            return self._figure_of_file(narrow=narrow)
         result, n_layers = self.result, max(score.layer for score in self.result.scores)
         x = list(range(n_layers + 1))
         lines = [
@@ -358,7 +361,7 @@ class Probe(Panel):
                 trace["visible"] = "legendonly"
         return figure([*lines, *levels], layout, title="", height=HEIGHT)
 
-    def _figure_of_file(self) -> go.Figure:
+    def _figure_of_file(self, *, narrow: bool) -> go.Figure:
         """Return the score of a file's vectors beside the yardsticks, with intervals."""
         result = self.result
         scores = (result.best, *result.yardsticks)
@@ -397,8 +400,8 @@ class Probe(Panel):
             "annotations": notes,
             "xaxis": {
                 "tickvals": x,
-                "ticktext": [name.replace(" ", "<br>") for name in names],  # room on a phone
-                "tickangle": 0,
+                "ticktext": [name.replace(" ", "<br>") for name in names] if narrow else names,
+                **({"tickangle": 0} if narrow else {}),
                 "range": [-0.5, len(x) - 0.5],
                 "zeroline": False,
                 "showgrid": False,

@@ -120,7 +120,7 @@ def awaited_probe(labelled: LabelledTexts, card: ModelCard) -> Probe | None:
 def picture(probe: Probe) -> None:
     """Draw the score at every layer, and what it says."""
     kit.headline(*probe.claims(), sure=probe.sure(), key="reading")
-    kit.chart(probe.figure(), key=_CHART, alt=probe.alt())
+    kit.chart(probe.figure(narrow=session.is_phone()), key=_CHART, alt=probe.alt())
     kit.notes(probe.notes())
     bar.precision_note(session.current(), probe.result.passport)
 

@@ -444,7 +444,7 @@ def _word_map(
         listed: the rows in the page's concordance; None if the word is the page's own.
     """
     word_map = senses.word_map
-    is_phone = "Mobi" in str(st.context.headers.get("User-Agent", ""))
+    is_phone = session.is_phone()
     figure = word_map.figure(
         senses.layer,
         chosen=senses.chosen,

@@ -176,7 +176,7 @@ def _marks(marks: Numbers, labels: Sequence[str], beside: str) -> dict[str, Any]
         "marker": {
             "symbol": "diamond",
             "size": 9,
-            "color": "#FFFFFF",
+            "color": "white",  # not the ground of the theme, which would follow a switch
             "line": {"width": 1.5, "color": "#4A5560"},
         },
         "customdata": _named(labels, marks),

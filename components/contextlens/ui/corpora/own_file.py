@@ -27,7 +27,6 @@ from contextlens.ui.corpora.controls import (
     LABELS,
     OWN_FILE,
     PAIRS,
-    POINT_LIMITS,
     TEXT,
     VECTORS,
     WORD,
@@ -50,8 +49,6 @@ _USED = "texts_used"
 _N_USED = 8
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 _MAP_UNIT = Text(page="map", name="unit", default="words")
-_MAP_AT_MOST = Text(page="map", name="at_most", default=str(POINT_LIMITS[0]))
-_MAX_AT_MOST = 20_000
 """Up to so many texts of a file are all on Map, whose layers can be looked at without waiting."""
 BEGIN = "texts_begin"
 """The session key for the digest of a file that was chosen on Map, and is drawn without a click."""
@@ -294,8 +291,6 @@ def opened(
     view = on_collection(view, OWN_FILE)
     view = FILE_NAME.put(FILE.put(view, digest), sheet.name[:80])
     view = TEXT.put(view, list(sheet.columns).index(text))
-    enough = [n for n in sorted(POINT_LIMITS) if sheet.n_rows <= n <= _MAX_AT_MOST]
-    view = _MAP_AT_MOST.put(view, str(max(POINT_LIMITS[0], *(enough[:1] or [_MAX_AT_MOST]))))
     titles = tuple(own.title for own in sheet.vectors)
     view = VECTORS.put(view, label_naming(titles, titles[0]) if titles else VECTORS.default)
     return LABELS.put(view, places(sheet, labels))
@@ -308,7 +303,6 @@ def on_collection(view: ViewState, name: str) -> ViewState:
     has_points_by_row = name in {OWN_FILE, "sentiment"}
     if not (has_points_by_row and _MAP_UNIT.asked(view)):
         view = _MAP_UNIT.put(view, "sentences" if has_points_by_row else _MAP_UNIT.default)
-    view = _MAP_AT_MOST.put(view, _MAP_AT_MOST.default)
     return COLLECTION.put(MAP_COLOR.put(view, ""), name)
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from contextlens.content.language import say
 from contextlens.content.wording import escape, shortened
 from contextlens.core.errors import AccessError, CorpusError
-from contextlens.corpus.file_vectors import ARRAYS, FileVectors
+from contextlens.corpus.file_vectors import ARRAYS, PASTED, FileVectors
 from contextlens.corpus.readers import FORMATS, MORE_FORMATS, REFUSED_FORMATS, Table
 from contextlens.corpus.table import named, text_pair
 from contextlens.corpus.targets import MarkColumns, example_of, guess_marks, titled_marks
@@ -50,7 +50,6 @@ _LONGEST = 40  # characters of an example
 _LONGEST_LIST = 10_000  # characters of a cell with a list
 _OFFERED = "files_offered"
 """The session key for the name of a pasted text that Map is to open as a file."""
-_PASTED = "Pasted texts.txt"
 
 
 def upload_field(
@@ -126,7 +125,7 @@ def _hand_on(secret: str, on_file: Callable[[str, Table], None]) -> None:
 
 def kept_paste(text: str) -> str:
     """Return the name under which this visit finds pasted lines; "" if they cannot be used."""
-    return kept_file(_PASTED, text.encode("utf-8", "replace"))
+    return kept_file(PASTED, text.encode("utf-8", "replace"))
 
 
 def offer_on_map(text: str) -> bool:

@@ -33,7 +33,7 @@ _NEEDED = (
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
 _STYLES = ("frame.css", "phone.css", "present.css")
-_SCRIPTS = ("follow.js", "minus.js", "dots.js")
+_SCRIPTS = ("follow.js", "minus.js", "charts.js")
 _BASE = (
     "window.__streamlit={BACKEND_BASE_URL:location.origin+"
     f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'

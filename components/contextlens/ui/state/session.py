@@ -86,6 +86,11 @@ def write(view: ViewState) -> None:
         st.query_params.pop(_PARAMETER, None)
 
 
+def is_phone() -> bool:
+    """Return True if the browser says that it is a phone's."""
+    return "Mobi" in str(st.context.headers.get("User-Agent", ""))
+
+
 def is_presented() -> bool:
     """Return True if the current view is in present mode."""
     return PRESENT.of(current())

@@ -73,6 +73,11 @@ def marked_in(app: AppTest, key: str) -> set[tuple[float, ...]]:
     }
 
 
+def at_x(picture: MapResult, row: int) -> Any:
+    """The first coordinate of each point at one layer."""
+    return picture.map.coordinates[row, :, 0]
+
+
 def at(picture: MapResult, row: int, *points: int) -> set[tuple[float, ...]]:
     """Points' places at one layer."""
     return {tuple(picture.map.coordinates[row, i].tolist()) for i in points}
@@ -88,7 +93,14 @@ def cards(app: AppTest) -> list[dict[str, Any]]:
 
 def pick(app: AppTest, **message: Any) -> AppTest:
     """Return the page after a card has sent a message."""
-    return settled(send_pick(app, "map_cards", **message))
+    of = given(app, "map_cards")["of"]
+    return settled(send_pick(app, "map_cards", **{"of": of, **message}))
+
+
+def ask_text(app: AppTest, place: object, of: str | None = None) -> AppTest:
+    """Return the page after the browser has asked for the text at a place of a drawing."""
+    drawing = given(app, "map_chart_text")["of"] if of is None else of
+    return send_pick(app, "map_chart_text", of=drawing, place=place)
 
 
 def rows_of(app: AppTest) -> pd.DataFrame:
@@ -257,6 +269,7 @@ def test_cards_and_rows_select_points_on_the_map() -> None:
     assert PANEL.of(shown_view(app)) == FIND_SELECT  # the list stays
     app = pick(app, point=31 if 31 not in found else 30, wish="choose")  # no card
     app = pick(app, point=found[0], wish="format")
+    app = pick(app, point=found[0], wish="open", of="the points of another map")
     assert POINT.of(shown_view(app)) == found[1]
     app = pick(app, point=found[0], wish="open")
     assert (POINT.of(shown_view(app)), PANEL.of(shown_view(app))) == (found[0], POINT_PANEL)
@@ -387,18 +400,45 @@ def test_the_text_of_a_point_of_a_large_map_is_sent_when_a_reader_points_at_it(
     own = picture(app).map.coordinates[-1, row]
     places = [(curve, values(trace["x"])) for curve, trace in enumerate(traces)]
     place = next([c, int(np.flatnonzero(x == own[0])[0])] for c, x in places if own[0] in x)
-    app = pick_name(app, "map_chart_text", place)
+    app = ask_text(app, place)
     answer = given(app, "map_chart_text")
     assert answer["place"] == place
     assert answer["parts"] == ["", "", texts[row]]
     assert any("part of the texts" in label for label in answer["labels"])
-    app = pick_name(app, "map_chart_text", [0, 99])
+    app = ask_text(app, [0, 99])
     assert given(app, "map_chart_text")["place"] == [0, 99]
     assert "parts" not in given(app, "map_chart_text")
     forged = ([0, 10**30], [-(10**30), 0])
     for odd in ("text", [1], [0, True], [0, "1"], [0, 1, 2], {"place": [0, 1]}, None, *forged):
-        app = pick_name(app, "map_chart_text", odd)
+        app = pick_name(ask_text(app, odd), "map_chart_text", odd)
         assert given(app, "map_chart_text")["place"] == [0, 99]
+    assert not app.exception
+
+
+def test_a_click_on_a_large_map_does_not_send_its_chart_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (scatter, widgets, chart):
+        monkeypatch.setattr(module, "MAX_HOVERED", 3)
+    monkeypatch.setattr(chart, "MAX_PLAYED_POINTS", 0)  # a map that plays has its marks in frames
+    texts = ("A crowd of points", "They are many", "Each has a text", "None is sent")
+    app = framed(map_view(*texts, unit="sentences", layer=3, **QUICK))
+    drawn, empty = figure_of(app, "map_chart"), given(app, "map_chart_marks")
+    assert empty["traces"] == []
+    for place in ([0, 2], [0, 99], [0], "text"):
+        app = settled(send_pick(app, "map_chart_marks", of="another drawing", place=place))
+        assert POINT.of(shown_view(app)) == -1
+    row = int(np.flatnonzero(at_x(picture(app), 3) == values(drawn["data"][0]["x"])[1])[0])
+    app = settled(send_pick(app, "map_chart_marks", of=empty["of"], place=[0, 1]))
+    assert (POINT.of(shown_view(app)), PANEL.of(shown_view(app))) == (row, POINT_PANEL)
+    assert figure_of(app, "map_chart") == drawn
+    lines, ring, near = given(app, "map_chart_marks")["traces"]
+    assert {(x, y) for x, y in zip(ring["x"], ring["y"], strict=True)} == at(picture(app), 3, row)
+    assert {*zip(near["x"], near["y"], strict=True)} == at(picture(app), 3, *{*range(4)} - {row})
+    assert None in lines["x"]
+    app = settled(send_pick(app, "map_chart_marks", of=empty["of"], place=[0, 99]))
+    assert POINT.of(shown_view(app)) == row
+    assert given(press(app, "map_let_go"), "map_chart_marks")["traces"] == []
     assert not app.exception
 
 
@@ -414,15 +454,18 @@ def test_a_place_of_a_large_map_has_another_text_in_another_colouring(
         app = settled(field(app.selectbox, f"{PAGE}_color").set_value(title).run())
         assert given(app, "map_chart_text")["place"] == []
         drawn = values(figure_of(app, "map_chart")["data"][0]["x"]).tolist()
-        app = pick_name(app, "map_chart_text", [0, 0])
+        app = ask_text(app, [0, 0])
         answer = given(app, "map_chart_text")
         drawings.add(answer["of"])
         seen.append(answer["parts"][1])
         assert seen[-1] == own.points.names[across.index(drawn[0])]
     assert seen == ["river", "old"]
     app = settled(field(app.selectbox, f"{PAGE}_color").set_value("layer").run())
-    app = pick_name(app, "map_chart_text", [0, 2 * own.points.n_points])
+    app = ask_text(app, [0, 2 * own.points.n_points])
     answer = given(app, "map_chart_text")
     assert answer["parts"][1] == "old"
     assert answer["labels"][-1] == f"layer: {own.layers[2]}.0000"
+    for drawing in drawings:  # a request that was under way while the map was coloured anew
+        app = ask_text(app, [0, 0], of=drawing)
+        assert given(app, "map_chart_text")["place"] == answer["place"]
     assert len(drawings) == 2

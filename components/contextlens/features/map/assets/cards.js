@@ -27,7 +27,7 @@ class Cards {
     this.chart = data.chart;
     this.said = data.cards.map((card) => card.point).join();
     this.root.setAttribute("aria-label", data.name);
-    this.cards = data.cards.map((card) => cardOf(card));
+    this.cards = data.cards.map((card) => cardOf(card, data.of));
     this.root.replaceChildren(...this.cards);
     const chosen = this.cards.find((card) => Number(card.dataset.point) === data.chosen);
     this.select(this.resting ? this.cards[focused] : chosen);
@@ -48,7 +48,7 @@ class Cards {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => {
       this.resting = undefined;
-      this.send({ point: Number(card.dataset.point), wish: "choose" });
+      this.send({ of: card.dataset.of, point: Number(card.dataset.point), wish: "choose" });
     }, REST_MS);
   }
 
@@ -56,7 +56,7 @@ class Cards {
     if (!card) return;
     clearTimeout(this.resting);
     this.resting = undefined;
-    this.send({ point: Number(card.dataset.point), wish: "open" });
+    this.send({ of: card.dataset.of, point: Number(card.dataset.point), wish: "open" });
   }
 
   onKey(event) {
@@ -86,8 +86,9 @@ class Cards {
   }
 }
 
-function cardOf({ point, before, marked, after, label, color, note, place }) {
+function cardOf({ point, before, marked, after, label, color, note, place }, of) {
   const card = make("div", "card");
+  card.dataset.of = of; // the points that it is one of
   card.dataset.point = point;
   card.dataset.place = JSON.stringify(place);
   card.setAttribute("role", "option");

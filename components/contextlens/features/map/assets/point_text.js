@@ -22,8 +22,8 @@ class PointText {
   }
 
   update({ chart, of, place, parts, labels }) {
-    if (of !== this.of) this.kept.clear();
-    if (this.kept.size >= MAX_KEPT) this.kept.clear();
+    if (of !== this.of) this.leave(); // the place was one of the chart before
+    if (of !== this.of || this.kept.size >= MAX_KEPT) this.kept.clear();
     if (parts) this.kept.set(place.join(), { parts, labels });
     this.of = of;
     this.asked = undefined;
@@ -72,7 +72,7 @@ class PointText {
       this.show(this.kept.get(name));
     } else if (!this.asked) {
       this.asked = this.over.place;
-      this.send(this.asked);
+      this.send({ of: this.of, place: this.asked });
     }
   }
 

@@ -1,0 +1,63 @@
+// The marks of points on a map of many: they are drawn over the chart that the browser has, which is
+// not sent again. A click on a point tells the page.
+
+import { update } from "../../../ui/widgets/assets/component.js";
+
+const WAIT_MS = 300; // until the chart is there
+const MARK = "mark";
+
+export default function render(given) {
+  update(Marks, ".marks", given);
+}
+
+class Marks {
+  constructor(root) {
+    this.root = root;
+  }
+
+  update({ chart, of, traces, size, ink }) {
+    Object.assign(this, { chart, of, traces, size, ink });
+    this.over = undefined;
+    this.attach();
+  }
+
+  // A chart that is drawn anew has neither marks nor listeners.
+  attach() {
+    const plot = document.querySelector(`.${CSS.escape(this.chart)} .js-plotly-plot`);
+    clearTimeout(this.waiting);
+    if (!plot?.on || !plot._fullLayout) {
+      if (this.root.isConnected) this.waiting = setTimeout(() => this.attach(), WAIT_MS);
+      return;
+    }
+    this.draw(plot);
+    if (plot === this.plot) return;
+    this.plot = plot;
+    plot.on("plotly_hover", ({ points: [{ curveNumber, pointNumber }] }) => {
+      this.over = [curveNumber, pointNumber];
+    });
+    plot.on("plotly_unhover", () => {
+      this.over = undefined;
+    });
+    plot.addEventListener("click", (event) => this.choose(plot, event));
+  }
+
+  // Marks have the theme's ink, and grow as the points do.
+  draw(plot) {
+    const { data, layout } = plot;
+    const text = JSON.stringify(this.traces).replaceAll(this.ink, layout.title.font.color);
+    const isThere = data.some(({ meta }) => meta === MARK);
+    if (plot === this.plot && isThere ? text === this.drawn : !isThere && text === "[]") return;
+    this.drawn = text;
+    const marks = JSON.parse(text).map((trace) => ({ ...trace, meta: MARK }));
+    for (const { marker } of marks) if (marker) marker.size *= data[0].marker.size / this.size;
+    plot.data = [...data.filter(({ meta }) => meta !== MARK), ...marks];
+    window.Plotly.redraw(plot);
+  }
+
+  // Plotly sends no click after a drag. A finger points at nothing before it taps.
+  choose(plot, event) {
+    if (!event.target.closest?.(".draglayer")) return;
+    if (!this.over) window.Plotly.Fx.hover(plot, event, "xy");
+    if (this.over) this.send({ of: this.of, place: this.over });
+  }
+}
