@@ -54,6 +54,7 @@ class _Arrival:
     visitor: str
     n_bytes: int
     since: float
+    page: str
     is_whole: bool = False
 
 
@@ -96,13 +97,14 @@ class UploadStore:
 
     # Incoming files
 
-    def admit(self, key: FileKey, visitor: str, n_bytes: int) -> None:
+    def admit(self, key: FileKey, visitor: str, n_bytes: int, *, page: str = "") -> None:
         """Let a file begin to arrive.
 
         Args:
             key: the file.
             visitor: the sender.
             n_bytes: the announced size; 0 if none was announced.
+            page: the page from which it is sent; "" if that is not known.
 
         Raises:
             CorpusError: it is too large, or was sent before.
@@ -118,7 +120,7 @@ class UploadStore:
             if key in self._arrivals:
                 raise CorpusError("The file was sent before. Choose it again.")
             self._check_arriving(visitor, _FILE_OVERHEAD + n_bytes)
-            self._arrivals[key] = _Arrival(visitor, _FILE_OVERHEAD, time.monotonic())
+            self._arrivals[key] = _Arrival(visitor, _FILE_OVERHEAD, time.monotonic(), page)
 
     def grow(self, key: FileKey, n_bytes: int) -> None:
         """Count the bytes of a file that have arrived; texts make room for it.
@@ -146,11 +148,14 @@ class UploadStore:
                 arrival = self._arrivals[key]
                 arrival.is_whole, arrival.since = True, time.monotonic()
 
-    def is_arriving(self, visit: str) -> bool:
-        """True if a file of a visit has not arrived yet, or was not read yet."""
+    def is_arriving(self, visit: str, page: str) -> bool:
+        """True if a file that a visit sent from a page has not arrived yet, or was not read yet."""
         with self._lock:
             self._forget_read()
-            return any(key.visit == visit for key in self._arrivals)
+            return any(
+                key.visit == visit and arrival.page in {"", page}
+                for key, arrival in self._arrivals.items()
+            )
 
     @contextmanager
     def reading(self, name: str) -> Iterator[None]:

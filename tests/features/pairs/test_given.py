@@ -153,6 +153,30 @@ def test_vectors_are_guessed_by_titles_or_order(
     assert (columns.vectors1, columns.vectors2) == expected
 
 
+@pytest.mark.parametrize(
+    ("titles", "is_pair"),
+    [
+        (("headline_embedding", "Body embedding"), True),
+        (("body", "headline"), True),
+        (("headline_embedding",), False),
+        (("headline_embedding", "headline_small"), False),
+        (("headline_embedding", "other"), False),
+        (("headline_embedding", "body_embedding", "other"), False),
+    ],
+)
+def test_vectors_named_after_two_columns_of_texts_make_them_a_pair(
+    titles: tuple[str, ...], is_pair: bool
+) -> None:
+    bodies = [f"A much longer text about {'many ' * (i % 7)}other things {i}." for i in range(N)]
+    sheet = Table("news.csv", "CSV", {"headline": [f"News {i}" for i in range(N)], "body": bodies})
+    assert not guess_columns(sheet).text2
+    own = tuple(replace(table().vectors[0], title=title) for title in titles)
+    columns = guess_columns(replace(sheet, vectors=own))
+    named = sorted(titles, key=lambda title: "body" in title.casefold()) if is_pair else ["", ""]
+    assert columns.text2 == ("body" if is_pair else "")
+    assert [columns.vectors1, columns.vectors2] == named
+
+
 def test_an_address_names_the_vectors_and_wrong_places_do_not_count() -> None:
     sheet = table(label=LABELS)
     columns = guess_columns(sheet)

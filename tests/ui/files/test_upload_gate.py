@@ -38,7 +38,9 @@ class Streamlit:
 
     def get_active_session_info(self, visit: str) -> Any:
         session = SimpleNamespace(
-            request_rerun=lambda _: self.told.append(visit), _client_state=None
+            request_rerun=lambda _: self.told.append(visit),
+            _client_state=None,
+            page_script_hash="a page",
         )
         return SimpleNamespace(session=session) if self.is_active_session(visit) else None
 
@@ -93,6 +95,8 @@ def test_many_tabs_that_never_read_their_files_stay_within_one_bound(
     assert [status for status, _ in answers].count(204) == 2
     assert all(text.endswith("Try again in a minute.\n") for text in refused)
     assert put("visit of another", 0, address="b")[0] == 204
+    pages = [uploads._store().is_arriving("visit of another", page) for page in ("a page", "home")]
+    assert pages == [True, False]
     answers = [put("visit", n, address=f"address {n}") for n in range(100)]
     assert streamlit.n_bytes <= 4_000_000  # half of all, wherever they come from
 
@@ -113,6 +117,7 @@ def test_streamlit_itself_runs_a_page_again_in_this_way() -> None:
     """The double above uses two private names, which a new version may change."""
     assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession)
     assert "self._session_mgr.get_active_session_info(" in inspect.getsource(runtime.Runtime)
+    assert isinstance(AppSession.page_script_hash, property)
 
 
 def test_a_stranger_s_file_takes_no_room(

@@ -26,8 +26,11 @@ def test_a_former_title_that_a_browser_still_sends_is_no_choice() -> None:
     app = AppTest.from_function(page)
     app.session_state["times"] = 0
     app.run()
+    first = field(app.selectbox, "collection").proto.id
+    assert field(app.run().selectbox, "collection").proto.id == first
     app.session_state["named"] = "reviews.csv"
     app.run()
+    assert field(app.selectbox, "collection").proto.id != first  # else the browser keeps "a file"
     menu = field(app.selectbox, "collection")
     menu.options[1] = "a file"  # what the browser has from the run before
     menu.set_value("a file").run()

@@ -37,6 +37,7 @@ _LEGEND = {
     "y": -0.02,
     "yanchor": "top",
     "itemsizing": "constant",
+    "bgcolor": "rgba(0,0,0,0)",  # or it covers the frame above a narrow map
 }
 _ON_TOP = {"y": 1, "yanchor": "bottom"}
 

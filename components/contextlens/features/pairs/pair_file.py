@@ -179,6 +179,8 @@ def guess_columns(sheet: Table) -> PairColumns:
             columns, **dict(zip(("vectors1", "vectors2", "vectors3"), given, strict=False))
         )
     text1, text2 = text_pair(sheet)
+    if not text2:
+        text1, text2 = _pair_by_vectors(sheet) or (text1, "")
     marks = dict[str, str]()
     if text2:
         for side, marked in enumerate(guess_marks(sheet, text1, text2), start=1):
@@ -187,6 +189,20 @@ def guess_columns(sheet: Table) -> PairColumns:
     label = _guess_label(sheet, [title for title in sheet.columns if title not in taken])
     columns = PairColumns(text1, text2, **marks, label=label, split=sheet.split_column)
     return with_vectors(sheet, columns)
+
+
+def _pair_by_vectors(sheet: Table) -> tuple[str, str] | None:
+    """Return the two columns of texts that the titles of two vectors name; None without such.
+
+    Texts of different kinds, such as headlines and bodies, do not look like pairs by themselves.
+    """
+    texts = [title for title, kind in sheet.kinds.items() if kind in {"text", "many"}]
+    naming = [
+        [text for text in texts if text.casefold() in own.title.casefold()] for own in sheet.vectors
+    ]
+    named_texts = [text for text in texts if [text] in naming]
+    is_pair = len(naming) == len(named_texts) == 2
+    return (named_texts[0], named_texts[1]) if is_pair else None
 
 
 def _vectors_of(sheet: Table, triplet: tuple[str, str, str]) -> Sequence[str]:

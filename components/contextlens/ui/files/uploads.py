@@ -24,6 +24,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -118,9 +119,9 @@ def release(key: str) -> None:
 
 
 def is_arriving() -> bool:
-    """Return True if a file of this visit is on its way, or was not read yet."""
+    """Return True if a file that this page sent is on its way, or was not read yet."""
     run = get_script_run_ctx()
-    return run is not None and _store().is_arriving(run.session_id)
+    return run is not None and _store().is_arriving(run.session_id, run.page_script_hash)
 
 
 def _files(key: str) -> list[UploadedFile]:
@@ -304,8 +305,19 @@ def _admitted(key: FileKey, request: Request) -> UploadStore:
     visitor = guard.counted_as(person, request.client.host if request.client else None)
     announced = request.headers.get("content-length", "")
     store = _store()
-    store.admit(key, visitor, int(announced) if announced.isdecimal() else 0)
+    n_bytes = int(announced) if announced.isdecimal() else 0
+    sender = _session_of(key.visit)
+    page = "" if sender is None else sender.page_script_hash
+    store.admit(key, visitor, n_bytes, page=page)
     return store
+
+
+def _session_of(visit: str) -> AppSession | None:
+    """Return Streamlit's session of a visit, if it is active."""
+    if not runtime.exists():
+        return None
+    visit_info = runtime.get_instance()._session_mgr.get_active_session_info(visit)
+    return None if visit_info is None else visit_info.session
 
 
 def _key(scope: Scope) -> FileKey | None:
@@ -321,11 +333,9 @@ def _refuse(visit: str, sentence: str) -> None:
 
     Streamlit reruns the page unchanged, as it does after a change of the source.
     """
-    if not runtime.exists():
-        return
-    visit_info = runtime.get_instance()._session_mgr.get_active_session_info(visit)
-    if visit_info is not None:
+    sender = _session_of(visit)
+    if sender is not None:
         _refusals[visit] = sentence
         while len(_refusals) > _N_REFUSALS:
             _refusals.popitem(last=False)
-        visit_info.session.request_rerun(visit_info.session._client_state)
+        sender.request_rerun(sender._client_state)

@@ -38,6 +38,7 @@ _SESSION = "_session"
 _KEPT = "_kept"  # by name, values outside the view
 PAGE = "page"
 """The name under which a visit keeps the name of the page that it is on."""
+_TITLES = "_titles"  # by key, what the widget showed last for its value
 _TURNS = "_turns"  # by key, how often a widget was replaced by one with another value
 
 
@@ -122,8 +123,11 @@ def remember(notice: str) -> None:
     st.session_state[_NOTICE] = notice
 
 
-def bind(key: str, current_value: Any) -> str:
+def bind(key: str, current_value: Any, title: str = "") -> str:
     """Return the key of a widget for a value of the view; use that value as the widget's default.
+
+    The title is what the widget shows for the value, where that can change: the browser would keep
+    a former one.
 
     If the view changed by other means (Back, another widget), the key is new, and so is the widget.
     Setting the old widget's value would not work: a closed menu never receives it, and a second
@@ -131,7 +135,10 @@ def bind(key: str, current_value: Any) -> str:
     """
     n_replaced = st.session_state.setdefault(_TURNS, {})
     widget_key = f"{key}-{n_replaced[key]}" if key in n_replaced else key
-    if st.session_state.get(widget_key, current_value) != current_value:
+    titles = st.session_state.setdefault(_TITLES, {})
+    is_retitled = titles.get(key, title) != title
+    titles[key] = title
+    if is_retitled or st.session_state.get(widget_key, current_value) != current_value:
         n_replaced[key] = n_replaced.get(key, 0) + 1
         widget_key = f"{key}-{n_replaced[key]}"
     st.session_state.setdefault(_SHOWN, {})[key] = widget_key

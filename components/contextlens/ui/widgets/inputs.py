@@ -69,7 +69,8 @@ def menu(
     """Draw a menu that writes the view.
 
     Streamlit knows the chosen option by its title. If a title changes (a file is named at last),
-    the browser still sends the former one, and Streamlit calls that a choice; nobody chose it.
+    the browser still shows and sends the former one, and Streamlit calls that a choice; nobody
+    chose it.
 
     Args:
         label: the title of the menu.
@@ -80,7 +81,7 @@ def menu(
         help: what the menu is for; "" for none.
         width: in pixels.
     """
-    values, bound = list(options), session.bind(key, chosen)
+    values, bound = list(options), session.bind(key, chosen, options[chosen])
 
     def choose() -> None:
         value = session.value(bound)

@@ -120,19 +120,21 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert is_on_file(app, "Pasted texts.txt")
 
 
-def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said() -> None:
+@pytest.mark.parametrize("page", ["", "another page"])
+def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said(page: str) -> None:
     app = framed(map_view(source="file", **QUICK))
     sent = FileKey("test session id", "a file")
     store = uploads._store()
-    store.admit(sent, "a visitor", 1_000)
+    store.admit(sent, "a visitor", 1_000, page=page)
     try:
         app.text_area(key="map_paste").set_value("\n".join(TEXTS)).run()
         app = settled(press(app, "map_paste_use"))
     finally:
         store.end(sent)
     assert picture(app).corpus.texts == TEXTS
-    assert "The file that you chose before was not used" in plainly_said(app)
-    assert not store.is_arriving(sent.visit)
+    was_said = "The file that you chose before was not used" in plainly_said(app)
+    assert was_said == (page == "")  # not of a file that another page sent
+    assert not store.is_arriving(sent.visit, page)
 
 
 def test_lines_pasted_from_a_spreadsheet_are_a_table() -> None:

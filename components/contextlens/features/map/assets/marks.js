@@ -38,6 +38,9 @@ class Marks {
     plot.on("plotly_unhover", () => {
       this.over = undefined;
     });
+    plot.addEventListener("pointerdown", (event) => {
+      this.down = event;
+    });
     plot.addEventListener("click", (event) => this.choose(plot, event));
   }
 
@@ -54,10 +57,11 @@ class Marks {
     window.Plotly.redraw(plot);
   }
 
-  // Plotly sends no click after a drag. A finger points at nothing before it taps.
+  // Plotly sends no click after a drag. A finger points at nothing before it taps, and its click
+  // does not say where it is.
   choose(plot, event) {
     if (!event.target.closest?.(".draglayer")) return;
-    if (!this.over) window.Plotly.Fx.hover(plot, event, "xy");
+    if (this.down?.pointerType === "touch") window.Plotly.Fx.hover(plot, this.down, "xy");
     if (this.over) this.send({ of: this.of, place: this.over });
   }
 }
