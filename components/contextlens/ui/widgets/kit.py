@@ -192,19 +192,23 @@ def _note_picture(**picture: str) -> None:
         pictures.append(picture)
 
 
-def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
+def headline(
+    *sentences: object, sure: Sequence[object] = (), key: str = "headline", is_long: bool = False
+) -> None:
     """Write a page's finding above its picture, the largest text after the title.
 
     Args:
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
         key: the key; "reading" on a page that has no other reading.
+        is_long: True to reserve room for two lines below the finding, on a wide screen.
     """
     texts = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
         if texts:
             more = f'<p class="more">{" ".join(texts[1:])}</p>' if texts[1:] else ""
-            with st.container(key=f"finding_{1 + bool(more)}_{key}"):  # as high from the start
+            n = f"{1 + bool(more)}{'_long' * is_long}"
+            with st.container(key=f"finding_{n}_{key}"):  # as high from the start
                 st.html(f'<p class="said finding">{texts[0]}</p>{more}')
         _folded(sure)
 
