@@ -12,6 +12,7 @@ from tests.browser.tabs import Tab
 
 pytestmark = pytest.mark.browser
 
+MINUS = files("contextlens.ui.frame") / "assets" / "minus.js"
 DRAW = """text => {
   const drawn = document.createElementNS("http://www.w3.org/2000/svg", "text");
   drawn.textContent = text;
@@ -22,12 +23,40 @@ DRAW = """text => {
 def test_a_hyphen_before_a_number_becomes_a_minus_sign_only_there(chromium: Browser) -> None:
     page = chromium.new_page()
     page.set_content('<svg><g class="hoverlayer"></g></svg><p>typed -5</p>')
-    script = (files("contextlens.ui.frame") / "assets" / "minus.js").read_text(encoding="utf-8")
-    page.add_script_tag(content=script, type="module")
+    page.add_script_tag(content=MINUS.read_text(encoding="utf-8"), type="module")
     page.evaluate(DRAW, "cosine -0.1234 self-5 (-2)")
     expected = "cosine \N{MINUS SIGN}0.1234 self-5 (\N{MINUS SIGN}2)"
     expect(page.locator(".hoverlayer")).to_have_text(expected)
     expect(page.locator("p")).to_have_text("typed -5")
+    page.close()
+
+
+PAINT = """texts => {
+  const painted = [];
+  CanvasRenderingContext2D.prototype.fillText = (text, ...place) => painted.push([text, ...place]);
+  window.paint = () => {
+    const canvas = document.querySelector("canvas").getContext("2d");
+    for (const text of texts) canvas.fillText(text, 1, 2);
+    return painted;
+  };
+}"""
+
+
+def test_a_number_in_a_table_has_a_real_minus_sign_and_zero_none(chromium: Browser) -> None:
+    page = chromium.new_page()
+    page.set_content("<canvas></canvas>")
+    expected = {
+        "-0.1235": "\N{MINUS SIGN}0.1235",
+        "-1,234": "\N{MINUS SIGN}1,234",
+        "-2e-7": "\N{MINUS SIGN}2e-7",
+        "-0.0000": "0.0000",
+        "0.5": "0.5",
+        "-5 in a text": "-5 in a text",
+        "a-5": "a-5",
+    }
+    page.evaluate(PAINT, list(expected))
+    page.add_script_tag(content=MINUS.read_text(encoding="utf-8"), type="module")
+    assert page.evaluate("() => paint()") == [[text, 1, 2] for text in expected.values()]
     page.close()
 
 

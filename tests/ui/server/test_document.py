@@ -37,10 +37,21 @@ def test_it_is_streamlit_s_with_our_title_and_our_style_last() -> None:
     text, theirs = document.document(), Path(get_static_dir(), "index.html").read_text("utf-8")
     assert "<title>Contextlens</title>" in text
     assert text.rindex("<style>") > text.index("<body")
-    ours = re.sub(
-        r"<style>.*</style>\n|<script>window.*?\bawait.*</script>\n", "", text, flags=re.S
-    )
+    ours = re.sub(r"<style.*</style>\n|<script>window.*?\bawait.*</script>\n", "", text, flags=re.S)
     assert ours.replace("Contextlens", "Streamlit") == theirs
+
+
+def test_no_change_of_a_page_has_all_of_it_styled_anew() -> None:
+    """A browser looks at `:has()` after each change of what it could be about.
+
+    Around everything, or about a part of a class's name, that is each change.
+    """
+    (style,) = re.findall(r"<style>(.*?)</style>", document.document(), re.DOTALL)
+    style = re.sub(r"/\*.*?\*/", "", style, flags=re.DOTALL)
+    selectors = [one for one in re.findall(r"([^{};]+)\{", style) if ":has(" in one]
+    around = r"(?:html|body|\.st(?:App|AppViewContainer|Main|MainBlockContainer))\b\S*:has\("
+    assert len(selectors) > 15
+    assert [one for one in selectors if re.search(rf"{around}|:has\([^)]*\[class", one)] == []
 
 
 @pytest.mark.parametrize("base", ["/", "/lens/"])

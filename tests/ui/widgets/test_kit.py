@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import UserList
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -72,20 +71,6 @@ def test_of_several_tabs_the_open_one_alone_is_drawn(monkeypatch: pytest.MonkeyP
     assert [said.value for said in app.run().caption] == ["b"]
 
 
-def table_of_numbers() -> None:
-    from contextlens.ui.widgets import kit
-
-    rows = [{"pair": "a", "cosine": -0.12345, "n": -1}, {"pair": "b", "cosine": None, "n": 2}]
-    kit.table(rows, key="table", exact=["cosine"])
-
-
-def test_a_table_has_real_minus_signs_and_its_numbers() -> None:
-    (shown,) = AppTest.from_function(table_of_numbers).run().dataframe
-    assert shown.value["cosine"][0] == -0.12345
-    written = pa.ipc.open_stream(shown.proto.arrow_data.styler.display_values).read_pandas()
-    assert written["cosine"].tolist()[0] == "\N{MINUS SIGN}0.1235"
-
-
 def two_tables() -> None:
     import streamlit as st
 
@@ -105,9 +90,6 @@ def test_a_table_drawn_again_stands_in_its_place_and_a_new_one_has_its_own_numbe
         app = app.number_input(key="number").set_value(numbers[0]).run()
         shown = [column.dataframe[0] for column in app.columns]
         assert [table.value["n"].tolist() for table in shown] == [[n] for n in numbers]
-        assert [bool(table.proto.arrow_data.styler.uuid) for table in shown] == [
-            n < 0 for n in numbers
-        ]
 
 
 class Built(UserList[dict[str, int]]):

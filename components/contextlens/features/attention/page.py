@@ -48,7 +48,7 @@ def toolbar(view: ViewState, attention: AttentionView) -> None:
 
 def headline(attention: AttentionView) -> None:
     """Draw the finding and its number."""
-    kit.headline(attention.headline(), *attention.claims(), key="reading")
+    kit.headline(attention.headline(), *attention.claims(), key="reading", is_long=True)
 
 
 def picture(view: ViewState, attention: AttentionView) -> None:

@@ -32,8 +32,13 @@ _NEEDED = (
 
 Otherwise the browser requests them one by one, each after the page has been drawn without it.
 """
-_STYLES = ("frame.css", "phone.css", "present.css")
-_SCRIPTS = ("follow.js", "minus.js", "charts.js")
+_STYLES = ("frame.css", "phone.css")
+_PRESENT = "present.css"
+"""The styles of present mode, which `present.js` switches on.
+
+Off, they cost nothing: their `:has()` would have the browser style each page anew at each change.
+"""
+_SCRIPTS = ("present.js", "follow.js", "minus.js", "charts.js")
 _BASE = (
     "window.__streamlit={BACKEND_BASE_URL:location.origin+"
     f'location.pathname.replace(/\\/({"|".join(page.name for page in PAGES)})?\\/?$/,"/")}};'
@@ -66,6 +71,9 @@ def document() -> str:
         raise RuntimeError("Streamlit's index.html has changed: look at it, then at this file.")
     assets = files("contextlens.ui.frame") / "assets"
     style = "".join((assets / name).read_text(encoding="utf-8") for name in _STYLES)
+    present = (
+        f'<style id="present" media="not all">\n{(assets / _PRESENT).read_text("utf-8")}</style>\n'
+    )
     needed, last = (
         ", ".join(
             f'import("./static/js/{path.name}")'
@@ -86,7 +94,7 @@ def document() -> str:
         _STREAMLITS_TITLE: "<title>Contextlens</title>",
         "</head>": f"{scripts}\n</head>",
         # At the end, so that it comes after Streamlit's own style, which is in the head.
-        "</body>": f"<style>\n{style}</style>\n</body>",
+        "</body>": f"<style>\n{style}</style>\n{present}</body>",
     }
     for original, replacement in parts.items():
         text = text.replace(original, replacement)

@@ -23,7 +23,6 @@ from streamlit.elements.lib.mutable_tab_container import TabContainer
 from contextlens.content.glossary import GLOSSARY, explained
 from contextlens.content.language import Claim, say
 from contextlens.content.language import table as table_of_words
-from contextlens.content.wording import number
 from contextlens.core.schema import Passport
 from contextlens.ui.page import errors, navigation, runs
 from contextlens.ui.state import session
@@ -97,10 +96,7 @@ def picture_buttons(
 
 T = TypeVar("T")
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pd.DataFrame
-_EXACT_FORMAT = "%.4f"
-_EXACT = st.column_config.NumberColumn(format=_EXACT_FORMAT)
-MAX_STYLED_CELLS = 1_000
-"""Cells of a table that are written in Python, which takes 50 ms per 1,000."""
+_EXACT = st.column_config.NumberColumn(format="%.4f")
 _MAX_KEPT_ROWS = 200  # of a table that is kept as it is drawn
 _MAX_KEPT_SIZE = 100_000  # characters of its values
 _DRAWN = "drawn_page"
@@ -192,19 +188,23 @@ def _note_picture(**picture: str) -> None:
         pictures.append(picture)
 
 
-def headline(*sentences: object, sure: Sequence[object] = (), key: str = "headline") -> None:
+def headline(
+    *sentences: object, sure: Sequence[object] = (), key: str = "headline", is_long: bool = False
+) -> None:
     """Write a page's finding above its picture, the largest text after the title.
 
     Args:
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
         key: the key; "reading" on a page that has no other reading.
+        is_long: True to reserve room for two lines below the finding, on a wide screen.
     """
     texts = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
         if texts:
             more = f'<p class="more">{" ".join(texts[1:])}</p>' if texts[1:] else ""
-            with st.container(key=f"finding_{1 + bool(more)}_{key}"):  # as high from the start
+            n = f"{1 + bool(more)}{'_long' * is_long}"
+            with st.container(key=f"finding_{n}_{key}"):  # as high from the start
                 st.html(f'<p class="said finding">{texts[0]}</p>{more}')
         _folded(sure)
 
@@ -284,41 +284,9 @@ def _draw_table(
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     exact_columns = frame.columns[after:] if after is not None else exact
     settings = {**dict.fromkeys(exact_columns, _EXACT), **(columns or {})}
-    styled, settings = with_minus_signs(frame, settings)
     st.dataframe(
-        styled, hide_index=True, column_config=settings, height=height, placeholder="", key=key
+        frame, hide_index=True, column_config=settings, height=height, placeholder="", key=key
     )
-
-
-def with_minus_signs(
-    frame: pd.DataFrame, settings: Mapping[Any, Any]
-) -> tuple[Any, dict[Any, Any]]:
-    """Return a table whose negative numbers are written with a real minus sign, and its settings.
-
-    Streamlit writes a hyphen. Only columns that are shown to four decimals and have a negative
-    number are written here, and none of a table that would take long.
-    """
-    negative = [
-        name
-        for name, setting in settings.items()
-        if isinstance(setting, dict)
-        and setting["type_config"].get("format") == _EXACT_FORMAT
-        and name in frame
-        and pd.api.types.is_numeric_dtype(frame[name])
-        and (frame[name] < 0).any()
-    ]
-    is_unique = frame.index.is_unique and frame.columns.is_unique  # as pandas' styles need
-    if not negative or len(frame) * len(negative) > MAX_STYLED_CELLS or not is_unique:
-        return frame, dict(settings)
-    written = frame.style.format(lambda value: number(value, ".4f"), subset=negative, na_rep="")
-    plain = {
-        name: {
-            **settings[name],
-            "type_config": {**settings[name]["type_config"], "format": None},
-        }
-        for name in negative
-    }
-    return written, {**settings, **plain}
 
 
 def look_closer(

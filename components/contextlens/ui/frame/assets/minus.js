@@ -1,7 +1,10 @@
-// Plotly writes negative numbers in hovers with a hyphen: it becomes a real minus sign.
+// Plotly writes negative numbers in hovers with a hyphen, and Streamlit in tables, which it paints:
+// it becomes a real minus sign. Zero has none.
 
 const HOVERS = ".hoverlayer";
 const HYPHEN = /(^|[\s(:,])-(?=\d)/g;
+const NUMBER = /^-(?=[\d.,]+(e[+-]?\d+)?%?$)/; // all that a cell has
+const ZERO = /^-(?=[0.,]+%?$)/;
 
 new MutationObserver((changes) => {
   for (const { target } of changes) {
@@ -15,3 +18,10 @@ new MutationObserver((changes) => {
     }
   }
 }).observe(document.documentElement, { childList: true, characterData: true, subtree: true });
+
+const { prototype } = CanvasRenderingContext2D;
+const { fillText } = prototype;
+
+prototype.fillText = function (text, ...place) {
+  fillText.call(this, String(text).replace(ZERO, "").replace(NUMBER, "\u2212"), ...place);
+};
