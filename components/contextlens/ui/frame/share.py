@@ -17,6 +17,7 @@ from contextlens.ui.state.address import from_json, to_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT, check_size, n_characters
 from contextlens.ui.state.sharing import address_of, shareable
 from contextlens.ui.state.view import ViewState
+from contextlens.ui.widgets import kit
 from contextlens.ui.widgets.component import component
 
 # --- A view's address as a QR code
@@ -42,7 +43,10 @@ _LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 def buttons(view: ViewState, page: str) -> None:
-    """Draw Copy link, which copies at once, and the menu Share, both for this page's data alone."""
+    """Draw Copy link, which copies at once, and the menu Share, both for this page's data alone.
+
+    The menu's content is drawn when it is open.
+    """
     address = address_of(view, page)
     view = shareable(view, page)
     data = {
@@ -53,6 +57,8 @@ def buttons(view: ViewState, page: str) -> None:
     component(_ASSETS, "copy_link", data, key="copy_link", width="content")
     name = say("frame.share.menu")
     menu = st.popover(name, icon=":material/share:", key="share", on_change="rerun")
+    if not kit.is_open(menu):
+        return
     with menu:
         if address is not None:
             _draw_address(address, is_open=bool(menu.open))
