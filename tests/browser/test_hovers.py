@@ -47,9 +47,12 @@ def test_a_number_in_a_table_has_a_real_minus_sign_and_zero_none(chromium: Brows
     page.set_content("<canvas></canvas>")
     expected = {
         "-0.1235": "\N{MINUS SIGN}0.1235",
-        "-1,234": "\N{MINUS SIGN}1,234",
+        "-1,234.5000": "\N{MINUS SIGN}1,234.5000",
         "-2e-7": "\N{MINUS SIGN}2e-7",
         "-0.0000": "0.0000",
+        "-0.0e+0": "0.0e+0",
+        "-5": "-5",
+        "-.": "-.",
         "0.5": "0.5",
         "-5 in a text": "-5 in a text",
         "a-5": "a-5",

@@ -162,7 +162,8 @@ class ReadyService(LocalService):
         """True if a call concerns ready texts alone, or none."""
         name, arguments = call.method.name, call.arguments
         if name == "word_rows":
-            return any(_words(arguments["token_ids"]) in ids for ids in self._ids)
+            words = _words(arguments["token_ids"])
+            return any(words in ids for ids in tuple(self._ids))
         if name not in _OF_TEXTS:
             return name in _FACTS
         texts = _strings(arguments.get(argument) for argument in _TEXTS)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -131,9 +132,18 @@ def _compute(
     return function(on_progress=report)
 
 
+class _WithoutPandas(MetaPathFinder):
+    """Keeps scikit-learn from importing pandas where it can: it takes 70 MB, and maps need none."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Raise ModuleNotFoundError for pandas."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("Maps are drawn without pandas.", name=fullname)
+
+
+@cache
 def _leave_out_pandas() -> None:
-    """Keep scikit-learn from importing pandas where it can: it takes 70 MB, and maps need none."""
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _WithoutPandas())
 
 
 def _import_all(on_progress: OnProgress) -> None:

@@ -91,11 +91,13 @@ class _TensorAtOnce(MetaPathFinder):
     is a module of this name. None can be one yet.
     """
 
+    _is_used = False
+
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Return what another finder returns, for torch alone."""
-        if fullname != "torch":
+        if fullname != "torch" or self._is_used:
             return None
-        sys.meta_path.remove(self)
+        self._is_used = True
         spec = find_spec(fullname)
         if spec is not None and spec.loader is not None:
             spec.loader.create_module = self._module  # type: ignore[method-assign]

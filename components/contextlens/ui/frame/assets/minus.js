@@ -3,8 +3,8 @@
 
 const HOVERS = ".hoverlayer";
 const HYPHEN = /(^|[\s(:,])-(?=\d)/g;
-const NUMBER = /^-(?=[\d.,]+(e[+-]?\d+)?%?$)/; // all that a cell has
-const ZERO = /^-(?=[0.,]+%?$)/;
+const NUMBER = /^-(?=[\d,]+\.\d{4}$|\d(\.\d+)?e[+-]\d+$)/; // as tables write it; texts stay
+const ZERO = /^-(?=0\.0000$|0(\.0+)?e[+-]\d+$)/;
 
 new MutationObserver((changes) => {
   for (const { target } of changes) {
