@@ -115,3 +115,39 @@ def test_the_text_of_a_point_is_asked_for_once_when_the_pointer_rests_on_it(
     assert page.evaluate("window.scrolled.size") == 1
     page.evaluate("document.dispatchEvent(new Event('scroll'))")
     expect(text).to_be_hidden()
+
+
+MARKS = """() => document.querySelector(".st-key-crowd .js-plotly-plot").data.slice(1).map(
+  ({ x: [x], marker: { size, color } }) => [x, size, color],
+)"""
+"""The place, size and colour of each mark over the points."""
+
+
+def test_a_click_marks_a_point_over_the_chart_and_a_drag_does_not(
+    run_app: Callable[..., str], take: Callable[..., Tab]
+) -> None:
+    address = run_app("tests/browser/apps/marks_app.py")
+    page = take(address).page
+    page.goto(address)
+    heard = (
+        "document.querySelector('.st-key-crowd .js-plotly-plot')?._ev?.listeners('plotly_hover')"
+    )
+    page.wait_for_function(f"() => {heard}?.length > 0")
+    assert page.evaluate(MARKS) == []
+    said = page.locator("p", has_text="clicked")
+    for i in (2, 0, 0):
+        x, y = page.evaluate(AT, i)
+        page.mouse.move(x + 60, y)
+        page.mouse.move(x, y)
+        page.mouse.click(x, y)
+        expect(said).to_have_text(f"clicked {i}")
+        page.wait_for_function(f"() => ({MARKS})()[0]?.[0] === {i}")
+        ((_, size, colour),) = page.evaluate(MARKS)
+        assert (size, colour.startswith("#0000")) == (30, False)  # the theme's ink
+    x, y = page.evaluate(AT, 1)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y + 30, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    expect(said).to_have_text("clicked 0")

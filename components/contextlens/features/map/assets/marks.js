@@ -4,6 +4,7 @@
 import { update } from "../../../ui/widgets/assets/component.js";
 
 const WAIT_MS = 300; // until the chart is there
+const FOUND_MS = 60; // until plotly, which looks every 50, has found the point of a place
 const MARK = "mark";
 
 export default function render(given) {
@@ -57,11 +58,13 @@ class Marks {
     window.Plotly.redraw(plot);
   }
 
-  // Plotly sends no click after a drag. A finger points at nothing before it taps, and its click
-  // does not say where it is.
+  // Plotly sends no click after a drag, and no place with a finger's. It finds the point of a place
+  // at most once in a while.
   choose(plot, event) {
-    if (!event.target.closest?.(".draglayer")) return;
-    if (this.down?.pointerType === "touch") window.Plotly.Fx.hover(plot, this.down, "xy");
-    if (this.over) this.send({ of: this.of, place: this.over });
+    if (!event.target.closest?.(".draglayer") || !this.down) return;
+    window.Plotly.Fx.hover(plot, this.down, "xy");
+    setTimeout(() => {
+      if (this.over) this.send({ of: this.of, place: this.over });
+    }, FOUND_MS);
   }
 }
