@@ -177,6 +177,15 @@ def test_vectors_named_after_two_columns_of_texts_make_them_a_pair(
     assert [columns.vectors1, columns.vectors2] == named
 
 
+def test_a_vector_is_named_after_the_longest_of_titles_in_titles() -> None:
+    contexts = [f"A much longer text about {'many ' * (i % 7)}other things {i}." for i in range(N)]
+    texts = {"text": [f"News {i}" for i in range(N)], "context": contexts}
+    own = tuple(replace(table().vectors[0], title=title) for title in ("context_emb", "text_emb"))
+    columns = guess_columns(replace(Table("news.csv", "CSV", texts), vectors=own))
+    assert (columns.text1, columns.vectors1) == ("text", "text_emb")
+    assert (columns.text2, columns.vectors2) == ("context", "context_emb")
+
+
 def test_an_address_names_the_vectors_and_wrong_places_do_not_count() -> None:
     sheet = table(label=LABELS)
     columns = guess_columns(sheet)

@@ -42,6 +42,7 @@ HEIGHT = 560
 _PHONE_WIDTH = 342
 _PHONE_HEIGHTS = 320, 440
 _LEGEND_HEIGHT = 48
+_MAX_APART = 2_000  # points that match a search
 Order = tuple[IntArray, ...]
 """The points of each trace of a figure."""
 
@@ -89,10 +90,11 @@ def chart_of(
 def has_marks_apart(display: MapDisplay) -> bool:
     """Return True if the browser draws the marks of points over the chart that it has.
 
-    A chart of many points takes megabytes, too many to send again for a mark.
+    A chart of many points takes megabytes, too many to send again for a mark. Where many points are
+    marked, as they match a search, the marks take as many.
     """
     dims, is_one_layer = display.positions.shape[1], not display.finding.every_layer
-    is_crowd = display.drawn.n_points > MAX_HOVERED
+    is_crowd = display.drawn.n_points > MAX_HOVERED and len(display.matches or ()) <= _MAX_APART
     return is_crowd and dims == 2 and is_one_layer and not plays(display.result)
 
 
@@ -113,7 +115,7 @@ def marks_apart(display: MapDisplay, drawing: str) -> list[dict[str, Any]]:
 
 
 def drawing_of(display: MapDisplay, key: str) -> str:
-    """Return a name for everything that decides how the chart looks, except the selection."""
+    """Return a name for all that decides how the chart looks, except selections and marks apart."""
     marked, is_apart = display.marked, has_marks_apart(display)
     parts = (
         *(key, display.finding.key, display.is_stale, display.max_drawn),

@@ -60,6 +60,7 @@ N_SCRIPT_SENTENCES = 3
 """Sentences in the script of the vectors."""
 AT_MOST = choice(PAGE, "at_most", {str(n): f"{n:,}" for n in POINT_LIMITS})
 _MAX_UNASKED_POINTS = 20_000
+"""Up to so many texts of a file are all on Map, whose layers can be looked at without waiting."""
 
 
 def at_most_of(n_texts: int) -> Choice:

@@ -197,11 +197,14 @@ def _pair_by_vectors(sheet: Table) -> tuple[str, str] | None:
     Texts of different kinds, such as headlines and bodies, do not look like pairs by themselves.
     """
     texts = [title for title, kind in sheet.kinds.items() if kind in {"text", "many"}]
-    naming = [
-        [text for text in texts if text.casefold() in own.title.casefold()] for own in sheet.vectors
-    ]
-    named_texts = [text for text in texts if [text] in naming]
-    is_pair = len(naming) == len(named_texts) == 2
+    named_by = [
+        max(
+            (text for text in texts if text.casefold() in own.title.casefold()), key=len, default=""
+        )
+        for own in sheet.vectors
+    ]  # "context_vector" names "context", and not "text"
+    named_texts = [text for text in texts if text in named_by]
+    is_pair = len(named_by) == len(named_texts) == 2
     return (named_texts[0], named_texts[1]) if is_pair else None
 
 

@@ -49,7 +49,6 @@ _USED = "texts_used"
 _N_USED = 8
 _PLACEHOLDER = "I love my pet python\nI love coding in python"
 _MAP_UNIT = Text(page="map", name="unit", default="words")
-"""Up to so many texts of a file are all on Map, whose layers can be looked at without waiting."""
 BEGIN = "texts_begin"
 """The session key for the digest of a file that was chosen on Map, and is drawn without a click."""
 MAP_COLOR = Text(page="map", name="color")

@@ -61,7 +61,7 @@ def buttons(view: ViewState, page: str) -> None:
         return
     with menu:
         if address is not None:
-            _draw_address(address, is_open=bool(menu.open))
+            _draw_address(address)
         else:
             st.markdown(say("frame.share.too_long"))
         _draw_file(view)
@@ -80,10 +80,10 @@ def _local(view: ViewState) -> dict[str, str]:
     }
 
 
-def _draw_address(address: str, *, is_open: bool) -> None:
-    """Draw the address in a field, and its QR code, which is made only if the menu is open."""
+def _draw_address(address: str) -> None:
+    """Draw the address in a field, and its QR code."""
     has_code = fits(address)
-    code = qr_code(address) if has_code and is_open else ""
+    code = qr_code(address) if has_code else ""
     data = {"address": address, "drawn": has_code, "qr": code}
     component(_ASSETS, "address", data, key="share_address")
     if not has_code:

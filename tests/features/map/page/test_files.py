@@ -120,9 +120,11 @@ def test_texts_are_pasted_and_what_is_no_text_is_said() -> None:
     assert is_on_file(app, "Pasted texts.txt")
 
 
-@pytest.mark.parametrize("page", ["", "another page"])
-def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said(page: str) -> None:
+@pytest.mark.parametrize("sent_from", ["unknown", "another page", "this page"])
+def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said(sent_from: str) -> None:
     app = framed(map_view(source="file", **QUICK))
+    this_page = app._finished_page_script_hash
+    page = {"unknown": "", "this page": this_page}.get(sent_from, sent_from)
     sent = FileKey("test session id", "a file")
     store = uploads._store()
     store.admit(sent, "a visitor", 1_000, page=page)
@@ -133,7 +135,7 @@ def test_pasted_texts_take_the_place_of_a_file_on_its_way_and_it_is_said(page: s
         store.end(sent)
     assert picture(app).corpus.texts == TEXTS
     was_said = "The file that you chose before was not used" in plainly_said(app)
-    assert was_said == (page == "")  # not of a file that another page sent
+    assert was_said == (sent_from != "another page")
     assert not store.is_arriving(sent.visit, page)
 
 

@@ -39,6 +39,7 @@ function fit(plot) {
 function recolour(plot) {
   const { data, layout, _transitionData: moving } = plot;
   const colours = themeColours();
+  if (!colours) return false;
   const written = layout.meta?.colours ?? colours;
   layout.meta = { ...layout.meta, colours };
   if (written.join() === colours.join()) return false;
@@ -48,9 +49,12 @@ function recolour(plot) {
   return true;
 }
 
-// Streamlit gives its variables to components alone, of which every page has some.
+// Streamlit gives its variables to components alone, of which every page has some: null if none is
+// there yet.
 function themeColours() {
-  const style = getComputedStyle(document.querySelector('[data-testid^="stBidiComponent"]'));
+  const component = document.querySelector('[data-testid^="stBidiComponent"]');
+  if (!component) return null;
+  const style = getComputedStyle(component);
   const named = [...SCALES.map((name) => `chart-${name}-colors`), "background-color"];
   const colours = named.flatMap((name) => style.getPropertyValue(`--st-${name}`).split(","));
   return [INK[style.colorScheme], ...colours.map((colour) => colour.trim())];
