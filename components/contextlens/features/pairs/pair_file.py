@@ -197,15 +197,19 @@ def _pair_by_vectors(sheet: Table) -> tuple[str, str] | None:
     Texts of different kinds, such as headlines and bodies, do not look like pairs by themselves.
     """
     texts = [title for title, kind in sheet.kinds.items() if kind in {"text", "many"}]
-    named_by = [
-        max(
-            (text for text in texts if text.casefold() in own.title.casefold()), key=len, default=""
-        )
-        for own in sheet.vectors
-    ]  # "context_vector" names "context", and not "text"
+    named_by = [_named_in(own.title, texts) for own in sheet.vectors]
     named_texts = [text for text in texts if text in named_by]
     is_pair = len(named_by) == len(named_texts) == 2
     return (named_texts[0], named_texts[1]) if is_pair else None
+
+
+def _named_in(title: str, texts: Sequence[str]) -> str:
+    """Return the column of texts that the title of vectors names, the longest one; "" for none.
+
+    "context_vector" names "context", and not "text".
+    """
+    named = [text for text in texts if text.casefold() in title.casefold()]
+    return max(named, key=len, default="")
 
 
 def _vectors_of(sheet: Table, triplet: tuple[str, str, str]) -> Sequence[str]:
@@ -218,7 +222,7 @@ def _vectors_of(sheet: Table, triplet: tuple[str, str, str]) -> Sequence[str]:
         title: {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", title)}
         for title in titles
     }
-    by_text = [[own for own in titles if text.casefold() in own.casefold()] for text in triplet]
+    by_text = [[own for own in titles if _named_in(own, triplet) == text] for text in triplet]
     by_role = [[own for own in titles if words[own] & names] for names in _VECTOR_WORDS]
     guesses = [[own[0] for own in by if len(own) == 1] for by in (by_text, by_role)]
     are_named = any(0 < len(own) < len(titles) for own in by_text) or any(by_role)
@@ -239,8 +243,8 @@ def with_vectors(sheet: Table, columns: PairColumns) -> PairColumns:
         return columns
     first, second = titled_sides(titles)
     if not second:
-        texts = (columns.text1.casefold(), columns.text2.casefold())
-        by_text = [[title for title in titles if text in title.casefold()] for text in texts]
+        texts = columns.text1, columns.text2
+        by_text = [[own for own in titles if _named_in(own, texts) == text] for text in texts]
         if len(titles) == 2 and by_text[0] != [titles[1]]:
             first, second = titles
         elif all(len(found) == 1 for found in by_text) and by_text[0] != by_text[1]:
