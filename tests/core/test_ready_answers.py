@@ -118,14 +118,6 @@ def test_what_is_not_kept_waits_for_the_model_and_says_so_before(kept: Path) -> 
     assert BUNDLED_ID in service.model_sizes()
 
 
-def test_of_some_texts_only_tokens_are_kept(tmp_path: Path) -> None:
-    service = ReadyService(Settings(data_dir=tmp_path), READY, tokenized=[OWN])
-    loaded(service).encode(BUNDLED_ID, [OWN])
-    before = files_in(tmp_path)
-    service.tokenize(BUNDLED_ID, [OWN])
-    assert len(files_in(tmp_path) - before) == 1
-
-
 def test_nothing_of_a_visitor_is_kept(tmp_path: Path) -> None:
     service = loaded(service_of(tmp_path))
     asked(service)

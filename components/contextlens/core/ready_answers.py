@@ -55,12 +55,8 @@ _CARDS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 """The environment's choices of cards."""
 
 
-def open_ready_service(
-    texts: Iterable[str], *, tokenized: Iterable[str] = (), offered_only: bool = False
-) -> CachedService:
+def open_ready_service(texts: Iterable[str], *, offered_only: bool = False) -> CachedService:
     """Return what `open_service` does; a service in this process keeps answers about ready texts.
-
-    The arguments are those of `ReadyService`.
 
     Raises:
         SettingsError: an environment variable has a value that is not allowed.
@@ -68,8 +64,7 @@ def open_ready_service(
     settings = Settings.from_env()
     if settings.service_url is not None:
         return open_service(offered_only=offered_only)
-    service = ReadyService(settings, texts, tokenized=tokenized, offered_only=offered_only)
-    return CachedService(service, shared_cache())
+    return CachedService(ReadyService(settings, texts, offered_only=offered_only), shared_cache())
 
 
 class ReadyService(LocalService):
@@ -82,23 +77,17 @@ class ReadyService(LocalService):
     Args:
         settings: as for `LocalService`; the answers are in the data folder.
         texts: texts that ship with the app.
-        tokenized: more of them, of which only the tokens are kept.
         offered_only: as for `LocalService`.
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        texts: Iterable[str],
-        *,
-        tokenized: Iterable[str] = (),
-        offered_only: bool = False,
+        self, settings: Settings, texts: Iterable[str], *, offered_only: bool = False
     ) -> None:
         super().__init__(settings, offered_only=offered_only)
         self._texts = frozenset(texts)
         words = {word for text in self._texts for word in re.findall(r" ?\w+", text)}
         self._parts = {part for word in words for part in (word, word.strip())}
-        self._parts.update(self._texts, *self._texts, tokenized)  # and their characters
+        self._parts.update(self._texts, *self._texts)  # and their characters
         self._ids: set[str] = set()  # of the tokens in each
         self._read: dict[Path, Any] = {}
         self._held: set[Path] = set()  # files that were looked for and, if need be, written

@@ -187,15 +187,15 @@ def test_the_set_up_makes_first_pages_quick(
     with app_settings(DATA_DIR=str(tmp_path), ALLOW_DOWNLOADS="0"):
         prepare.main()
     kept = {path.name.rpartition("-")[2] for path in (tmp_path / "baselines").iterdir()}
-    assert kept == {"2.npz", "ruler.npz", "python.npz"}
+    assert kept == {"2.npz", "ruler.npz", "sentences.npz", "python.npz"}
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said] == ["Compiling", "Measuring", "Opening"]
-    pages = [str(ROOT / "pages" / name) for name in ("meaning", "tokens", "layers")]
+    pages = [str(ROOT / "pages" / name) for name in ("meaning", "tokens", "layers", "blank")]
     environment = {**os.environ, "CONTEXTLENS_DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-c", _OPEN, *pages]
     opened = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     shown = [line.rpartition("/")[2] for line in opened.stdout.splitlines()]
-    assert shown == ["meaning 2 False", "tokens 0 False", "layers 2 False"]
+    assert shown == ["meaning 2 False", "tokens 0 False", "layers 2 False", "blank 0 False"]
 
 
 def test_settings_that_cannot_be_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
@@ -18,6 +19,7 @@ from contextlens.core.errors import ContextlensError
 from contextlens.maps import prepare
 from contextlens.ui.app_files import app_folder
 from contextlens.ui.models import tasks
+from contextlens.ui.models.background import jobs
 from contextlens.ui.page.navigation import PAGES
 from contextlens.ui.state.address import encode
 from contextlens.ui.state.services import service, settings
@@ -26,6 +28,7 @@ from contextlens.ui.state.view import DEFAULT
 _SECTIONS = ("", "sentences")  # of the pages that open with the ready examples
 _N_RUNS = 2  # some of what a page shows comes from jobs, which are over in its next run
 _SECONDS = 60.0
+_POLL_SECONDS = 0.1
 
 
 def main() -> None:
@@ -52,6 +55,15 @@ def open_pages() -> None:
         page.query_params["s"] = encode(replace(DEFAULT, model=BUNDLED_ID))
         for _ in range(_N_RUNS):
             page.run()
+            _finish_jobs()
+
+
+def _finish_jobs() -> None:
+    end = time.monotonic() + _SECONDS
+    while any(state in {"waiting", "running"} for _, state in jobs().tally()):
+        if time.monotonic() > end:
+            break
+        time.sleep(_POLL_SECONDS)
 
 
 if __name__ == "__main__":

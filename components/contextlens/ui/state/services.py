@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 @st.cache_resource(show_spinner=False)
 def service() -> CachedService:
     """Return the only service of this process."""
-    return open_ready_service(
-        _read_at_first(), tokenized=baseline_sentences(), offered_only=not is_for_one()
-    )
+    return open_ready_service(_read_at_first(), offered_only=not is_for_one())
 
 
 def _read_at_first() -> Iterator[str]:
