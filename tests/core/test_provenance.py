@@ -222,7 +222,9 @@ def test_another_family_is_refused_with_those_that_work(
     folder: Path, load: Callable[[], ModelCard], model_type: str | None
 ) -> None:
     change_json(folder / "config.json", model_type=model_type)
-    with pytest.raises(UnsupportedModelError, match="xlm-roberta"):
+    with pytest.raises(
+        UnsupportedModelError, match=r"roberta, deberta-v2 or modernbert \(docs/models.md has all"
+    ):
         load()
 
 

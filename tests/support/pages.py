@@ -207,7 +207,7 @@ def said(app: AppTest, key: str = "reading") -> str:
     (found,) = [
         read(element.proto.body)
         for block in blocks(app)
-        if re.search(rf"-(finding_\d_)?{re.escape(key)}$", block._block_id)
+        if re.search(rf"-(finding_\d_(long_)?)?{re.escape(key)}$", block._block_id)
         for element in block.children.values()
         if element.type == "html"
     ]

@@ -19,6 +19,7 @@ from contextlens.ui.state.address import MAX_ADDRESS, encode, from_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from contextlens.ui.state.sharing import shareable
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
+from contextlens.ui.widgets import kit
 from tests.support.pages import bundled_app, framed
 
 LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))
@@ -94,10 +95,11 @@ def test_a_link_has_no_corpus_or_file_that_another_page_shows() -> None:
     assert shareable(ready, "tokens") == ready
 
 
-def test_a_code_is_made_only_when_somebody_looks() -> None:
-    shared = sent(home(DEFAULT), "share_address")
-    assert shared["drawn"]
-    assert not shared["qr"]
+def test_a_code_is_made_only_when_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kit, "is_open", lambda menu: bool(menu.open))  # as it is in the app
+    with pytest.raises(StopIteration):
+        sent(home(DEFAULT), "share_address")
+    assert sent(home(DEFAULT, is_open=True), "share_address")["qr"]
 
 
 def test_an_address_too_long_for_a_code_says_so_and_points_to_the_file() -> None:
