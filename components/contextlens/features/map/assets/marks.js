@@ -6,6 +6,7 @@ import { update } from "../../../ui/widgets/assets/component.js";
 const WAIT_MS = 300; // until the chart is there
 const FOUND_MS = 60; // until plotly, which looks every 50, has found the point of a place
 const MARK = "mark";
+const MOST_MOVED = 8; // pixels of a click, as plotly has it
 
 export default function render(given) {
   update(Marks, ".marks", given);
@@ -62,6 +63,8 @@ class Marks {
   // at most once in a while.
   choose(plot, event) {
     if (!event.target.closest?.(".draglayer") || !this.down) return;
+    const { clientX: x, clientY: y } = this.down;
+    if (Math.hypot(event.clientX - x, event.clientY - y) > MOST_MOVED) return; // a quick drag
     window.Plotly.Fx.hover(plot, this.down, "xy");
     setTimeout(() => {
       if (this.over) this.send({ of: this.of, place: this.over });
