@@ -45,7 +45,7 @@ def load(kind: type[Kind], path: Path) -> Kind | None:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             given = {field.name: arrays[field.name] for field in fields(kind)}
-            numbers = {name for name, of in kind.__annotations__.items() if of == "int"}
+            numbers = {field.name for field in fields(kind) if field.type in ("int", int)}
             if any((array.ndim == 0) != (name in numbers) for name, array in given.items()):
                 return None
             return kind(**{n: int(a) if n in numbers else a for n, a in given.items()})

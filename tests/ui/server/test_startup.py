@@ -112,8 +112,10 @@ def test_where_nothing_is_kept_the_store_is_not_even_imported(tmp_path: Path) ->
 
 WHILE_TORCH_IS_IMPORTED = """
 import sys, threading
+from importlib.util import find_spec
 from contextlens.ui.server.startup import _TensorAtOnce
 sys.meta_path.insert(0, _TensorAtOnce())
+assert find_spec("torch")  # libraries ask whether it is installed
 importing = threading.Thread(target=__import__, args=("torch",))
 importing.start()
 while "torch" not in sys.modules:

@@ -12,12 +12,11 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -91,14 +90,15 @@ class _TensorAtOnce(MetaPathFinder):
     is a module of this name. None can be one yet.
     """
 
-    _is_used = False
-
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Return what another finder returns, for torch alone."""
-        if fullname != "torch" or self._is_used:
+        if fullname != "torch":
             return None
-        self._is_used = True
-        spec = find_spec(fullname)
+        others = (finder for finder in sys.meta_path if finder is not self)
+        specs = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next(filter(None, specs), None)
         if spec is not None and spec.loader is not None:
             spec.loader.create_module = self._module  # type: ignore[method-assign]
         return spec
