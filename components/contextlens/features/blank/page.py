@@ -68,8 +68,8 @@ def without_head(view: ViewState, card: ModelCard) -> None:
     kit.headline(
         say(f"blank.no_head.{reason}", model=escape(card.title)),
         say("blank.no_head.shows"),
-        say("blank.no_head.then"),
         key="reading",
+        is_long=True,
     )
     _sentences_with_gaps(view)
     specs = {spec.id: spec for spec in PRESETS if spec.id in _OFFERED}

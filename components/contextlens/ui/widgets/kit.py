@@ -197,7 +197,7 @@ def headline(
         sentences: the finding; then what else a reader needs to know, in smaller type.
         sure: further details for engineers, folded under "How sure is this?".
         key: the key; "reading" on a page that has no other reading.
-        is_long: True to reserve room for two lines below the finding, on a wide screen.
+        is_long: True to reserve room for two lines below the finding, for four on a phone.
     """
     texts = [explained(str(sentence)) for sentence in sentences]
     with st.container(key=key, gap="xsmall"):
