@@ -358,6 +358,7 @@ def passport(app: AppTest) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("app_of_page")
+@pytest.mark.slow
 def test_the_page_takes_the_vectors_of_a_file_and_gives_them_up_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
