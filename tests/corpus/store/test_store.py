@@ -40,6 +40,9 @@ def test_a_corpus_is_there_once_it_is_created_and_in_the_next_server_too(store: 
     assert (about.title, about.digest, about.columns) == (corpus.name, corpus.digest, ("sense",))
     assert store.names() == (about.name,)
     assert Store(store.root).about(about.name) == store.about(about.name)
+    store.delete(about.name)
+    again = store.create(corpus, indexing(), name=about.name)
+    assert again.created > about.created  # an answer about the deleted one is not taken for its own
 
 
 def test_its_folder_is_the_servers_alone(store: Store) -> None:

@@ -39,7 +39,6 @@ __all__ = [
     "indexing_of",
     "last_text",
     "n_cut",
-    "now",
     "overwrite",
     "to_json",
     "version_of",
@@ -141,11 +140,6 @@ def indexing_of(card: ModelCard, layers: Sequence[int], precision: Precision) ->
     )
 
 
-def now() -> str:
-    """Return the time in UTC, as ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
 def version_of(*, owner: str, n_bytes_expected: int) -> int:
     """Return the lowest version in which a corpus can be written."""
     if n_bytes_expected:
@@ -216,7 +210,7 @@ def first_about(
         state="waiting",
         why="",
         indexing=indexing,
-        created=now(),
+        created=datetime.now(UTC).isoformat(),
         version=version_of(owner=owner, n_bytes_expected=n_bytes),
         owner=owner,
         n_bytes_expected=n_bytes,
