@@ -76,7 +76,6 @@ _NUMBERS = re.compile(r"\[[\s\d.,eE+\-]*\d[\s\d.,eE+\-]*\.\.\.")
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # bytes
 _MAX_MEMBERS = 100
-_HEADER_KEYS = {"descr", "fortran_order", "shape"}
 
 
 @dataclass(frozen=True)
