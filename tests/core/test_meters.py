@@ -37,7 +37,7 @@ def value(name: str, **labels: str) -> float:
         (BusyError("wait"), "refused"),
         (StoppedError("key"), "stopped"),
         (ValueError("what a visitor typed"), "failed"),
-        (KeyboardInterrupt(), "failed"),
+        (KeyboardInterrupt(), "stopped"),  # as the end of a page that nobody waits for
     ],
 )
 def test_each_call_is_counted_once_and_timed_and_its_error_goes_on(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +28,12 @@ FRAGMENTS = ["my pet", "a", " ", "I love my pet python\nprogramming", "python"]
 TINY = "folder:tiny"
 
 
-def service_of(data: Path, models: Path | None = None) -> ReadyService:
+def service_of(
+    data: Path, models: Path | None = None, texts: Sequence[str] = READY
+) -> ReadyService:
     """The service of a server that starts."""
     first = (TINY,) if models else ()
-    service = ReadyService(Settings(data_dir=data, model_folder=models, models=first), READY)
+    service = ReadyService(Settings(data_dir=data, model_folder=models, models=first), texts)
     service.is_starting = True
     return service
 
@@ -233,6 +237,30 @@ def test_an_answer_that_each_run_of_a_page_asks_for_is_read_from_disk_once(
     monkeypatch.setattr(ready_answers, "_read", lambda _, path: read.append(path))
     asked(service, TINY)
     assert read == []
+
+
+def test_the_model_may_come_while_a_page_reads(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service, read = service_of(tiny / "data", tiny / "models"), ready_answers._read
+    paths: list[Path] = []
+
+    def read_and_load(method: str, path: Path) -> Any:
+        paths.append(path)
+        if len(paths) == 3:  # the card, the first text, the second
+            loaded(service, TINY)
+        return read(method, path)
+
+    monkeypatch.setattr(ready_answers, "_read", read_and_load)
+    assert [own.text for own in service.encode(TINY, READY, attentions=True)] == READY
+    assert not service.is_starting
+
+
+def test_threads_that_write_at_once_lose_no_answer(tiny: Path) -> None:
+    texts = [f"The {i}th ready text" for i in range(200)]
+    service = service_of(tiny / "new", tiny / "models", texts)
+    loaded(service, TINY)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda text: service.encode(TINY, [text]), texts))
+    assert len(files_in(tiny / "new")) == 1 + len(texts)  # with the card
 
 
 def test_a_model_that_cannot_be_loaded_is_not_said_to_be(

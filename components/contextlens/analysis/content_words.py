@@ -6,11 +6,12 @@ Function words are scikit-learn's of English, without those that mean something,
 
 from __future__ import annotations
 
-import runpy
 import unicodedata
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import regex
 
@@ -43,5 +44,7 @@ def _function_words() -> frozenset[str]:
     if package is None or package.origin is None:
         raise ImportError("scikit-learn is not installed.")
     file = Path(package.origin).parent / "feature_extraction" / "_stop_words.py"
-    words: frozenset[str] = runpy.run_path(str(file))["ENGLISH_STOP_WORDS"]
+    module = ModuleType("stop_words")
+    SourceFileLoader(module.__name__, str(file)).exec_module(module)
+    words: frozenset[str] = module.ENGLISH_STOP_WORDS
     return words - set(MEANINGFUL.split()) | set(CONTRACTED.split())

@@ -208,4 +208,6 @@ def _meters_of(method: str) -> tuple[Histogram, dict[str, Counter]]:
 def _outcome(error: BaseException) -> str:
     if isinstance(error, errors.ContextlensError):
         return "refused"
-    return "stopped" if isinstance(error, StoppedError) else "failed"
+    # What is no Exception ends a thread or a page's run that is no longer wanted.
+    is_stopped = isinstance(error, StoppedError) or not isinstance(error, Exception)
+    return "stopped" if is_stopped else "failed"

@@ -136,7 +136,7 @@ class ReadyService(LocalService):
             card: ModelCard = super()._answer(call)
         finally:
             self.is_starting = False
-            self._read.clear()
+            self._read = {}  # threads that read from it keep theirs
         if card.device == "cpu" and card != self._card:  # each run of a page loads
             self._write(self._card_path, card)
             self._card = card
@@ -196,11 +196,11 @@ class ReadyService(LocalService):
 
     def _kept(self, call: Call) -> Any | None:
         """The answer on disk, or None."""
-        paths = self._paths(call)
+        read, paths = self._read, self._paths(call)
         for path in paths:
-            if path not in self._read:
-                self._read[path] = _read(call.method.name, path)
-        answers = [self._read[path] for path in paths]
+            if path not in read:
+                read[path] = _read(call.method.name, path)
+        answers = [read[path] for path in paths]
         if any(answer is None for answer in answers):
             return None
         return answers[0] if call.columns() is None else [one for (one,) in answers]
@@ -224,7 +224,7 @@ class ReadyService(LocalService):
                 _make_room_beside(folder)
             body = pack_answer(answer)
             body = sha256(body).digest() + body
-            room = _MAX_BYTES - sum(file.stat().st_size for file in folder.iterdir())
+            room = _MAX_BYTES - sum(map(_n_bytes, folder.iterdir()))
             if len(body) <= min(room, _MAX_ANSWER_BYTES):
                 temporary = path.with_suffix(f".{os.getpid()}-{threading.get_native_id()}")
                 temporary.write_bytes(body)
@@ -241,8 +241,14 @@ def _read(method: str, path: Path) -> Any | None:
     return None
 
 
+def _n_bytes(file: Path) -> int:
+    with suppress(FileNotFoundError):  # another thread has just renamed it
+        return file.stat().st_size
+    return 0
+
+
 def _make_room_beside(folder: Path) -> None:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     others = sorted(folder.parent.iterdir(), key=lambda other: other.stat().st_mtime)
     for other in others[:-_N_FOLDERS]:
         shutil.rmtree(other, ignore_errors=True)

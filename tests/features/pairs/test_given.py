@@ -177,13 +177,17 @@ def test_vectors_named_after_two_columns_of_texts_make_them_a_pair(
     assert [columns.vectors1, columns.vectors2] == named
 
 
-def test_a_vector_is_named_after_the_longest_of_titles_in_titles() -> None:
-    contexts = [f"A much longer text about {'many ' * (i % 7)}other things {i}." for i in range(N)]
-    texts = {"text": [f"News {i}" for i in range(N)], "context": contexts}
-    own = tuple(replace(table().vectors[0], title=title) for title in ("context_emb", "text_emb"))
+@pytest.mark.parametrize("titles", [("text", "context"), ("b", "a"), ("a", "b"), ("ED", "text")])
+def test_a_vector_is_named_after_a_whole_word_or_the_longest_of_titles(
+    titles: tuple[str, str],
+) -> None:
+    bodies = [f"A much longer text about {'many ' * (i % 7)}other things {i}." for i in range(N)]
+    texts = dict(zip(titles, ([f"News {i}" for i in range(N)], bodies), strict=True))
+    vectors = tuple(f"{title}_embedding" for title in titles)
+    own = tuple(replace(table().vectors[0], title=title) for title in sorted(vectors))
     columns = guess_columns(replace(Table("news.csv", "CSV", texts), vectors=own))
-    assert (columns.text1, columns.vectors1) == ("text", "text_emb")
-    assert (columns.text2, columns.vectors2) == ("context", "context_emb")
+    assert (columns.text1, columns.text2) == titles
+    assert (columns.vectors1, columns.vectors2) == vectors
 
 
 def test_an_address_names_the_vectors_and_wrong_places_do_not_count() -> None:

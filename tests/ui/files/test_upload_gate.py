@@ -31,6 +31,7 @@ class Streamlit:
     def __init__(self) -> None:
         self.uploaded_file_mgr = MemoryUploadedFileManager("/_stcore/upload_file")
         self.told: list[str] = []
+        self.page = "a page"
         self._session_mgr = self
 
     def is_active_session(self, visit: str) -> bool:
@@ -40,7 +41,8 @@ class Streamlit:
         session = SimpleNamespace(
             request_rerun=lambda _: self.told.append(visit),
             _client_state=None,
-            page_script_hash="a page",
+            page_script_hash=self.page,
+            get_pages=lambda: {"a page": {}, "another": {}},
         )
         return SimpleNamespace(session=session) if self.is_active_session(visit) else None
 
@@ -97,6 +99,9 @@ def test_many_tabs_that_never_read_their_files_stay_within_one_bound(
     assert put("visit of another", 0, address="b")[0] == 204
     pages = [uploads._store().is_arriving("visit of another", page) for page in ("a page", "home")]
     assert pages == [True, False]
+    streamlit.page = "the main script"  # in a visit's first run
+    assert put("visit of a third", 0, address="c")[0] == 204
+    assert uploads._store().is_arriving("visit of a third", "home")
     answers = [put("visit", n, address=f"address {n}") for n in range(100)]
     assert streamlit.n_bytes <= 4_000_000  # half of all, wherever they come from
 
@@ -118,6 +123,7 @@ def test_streamlit_itself_runs_a_page_again_in_this_way() -> None:
     assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession)
     assert "self._session_mgr.get_active_session_info(" in inspect.getsource(runtime.Runtime)
     assert isinstance(AppSession.page_script_hash, property)
+    assert callable(AppSession.get_pages)
 
 
 def test_a_stranger_s_file_takes_no_room(

@@ -206,10 +206,15 @@ def _pair_by_vectors(sheet: Table) -> tuple[str, str] | None:
 def _named_in(title: str, texts: Sequence[str]) -> str:
     """Return the column of texts that the title of vectors names, the longest one; "" for none.
 
-    "context_vector" names "context", and not "text".
+    "context_vector" names "context", and not "text"; "a_embedding" names "a", and not "b".
     """
+
+    def closeness(text: str) -> tuple[bool, int]:
+        whole = rf"(?<![^\W\d_]){re.escape(text)}(?![^\W\d_])"
+        return re.search(whole, title, re.IGNORECASE) is not None, len(text)
+
     named = [text for text in texts if text.casefold() in title.casefold()]
-    return max(named, key=len, default="")
+    return max(named, key=closeness, default="")
 
 
 def _vectors_of(sheet: Table, triplet: tuple[str, str, str]) -> Sequence[str]:
@@ -241,14 +246,14 @@ def with_vectors(sheet: Table, columns: PairColumns) -> PairColumns:
     titles = [own.title for own in sheet.vectors]
     if not columns.text2 or columns.marks(1) or len(titles) < 2:
         return columns
-    first, second = titled_sides(titles)
-    if not second:
-        texts = columns.text1, columns.text2
-        by_text = [[own for own in titles if _named_in(own, texts) == text] for text in texts]
-        if len(titles) == 2 and by_text[0] != [titles[1]]:
+    texts = columns.text1, columns.text2
+    by_text = [[own for own in titles if _named_in(own, texts) == text] for text in texts]
+    if [len(own) for own in by_text] == [1, 1]:
+        (first,), (second,) = by_text
+    else:
+        first, second = titled_sides(titles)
+        if not second and len(titles) == 2 and by_text[0] != [titles[1]]:
             first, second = titles
-        elif all(len(found) == 1 for found in by_text) and by_text[0] != by_text[1]:
-            first, second = by_text[0][0], by_text[1][0]
     n_dims = {own.n_dims for own in sheet.vectors if own.title in {first, second}}
     return replace(columns, vectors1=first, vectors2=second) if len(n_dims) == 1 else columns
 

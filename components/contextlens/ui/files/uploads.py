@@ -307,7 +307,9 @@ def _admitted(key: FileKey, request: Request) -> UploadStore:
     store = _store()
     n_bytes = int(announced) if announced.isdecimal() else 0
     sender = _session_of(key.visit)
-    page = "" if sender is None else sender.page_script_hash
+    # Until a visit's first run is over, Streamlit has the main script's instead.
+    is_known = sender is not None and sender.page_script_hash in sender.get_pages()
+    page = sender.page_script_hash if sender is not None and is_known else ""
     store.admit(key, visitor, n_bytes, page=page)
     return store
 

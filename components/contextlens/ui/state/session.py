@@ -135,9 +135,10 @@ def bind(key: str, current_value: Any, title: str = "") -> str:
     """
     n_replaced = st.session_state.setdefault(_TURNS, {})
     widget_key = f"{key}-{n_replaced[key]}" if key in n_replaced else key
-    titles = st.session_state.setdefault(_TITLES, {})
-    is_retitled = titles.get(key, title) != title
-    titles[key] = title
+    shown = st.session_state.setdefault(_TITLES, {})
+    former_value, former_title = shown.get(key, (current_value, title))
+    is_retitled = former_value == current_value and former_title != title
+    shown[key] = current_value, title
     if is_retitled or st.session_state.get(widget_key, current_value) != current_value:
         n_replaced[key] = n_replaced.get(key, 0) + 1
         widget_key = f"{key}-{n_replaced[key]}"
