@@ -12,7 +12,9 @@ st.set_page_config(layout="wide")
 st.title("Points")
 layout = {"height": 420, "hovermode": "closest", "title": {"font": {"color": INK}}}
 figure = go.Figure(layout=layout)
-figure.add_scatter(x=XS, y=YS, mode="markers", hoverinfo="none", marker={"size": 20})
+chosen = [0, 1] if st.button("Select") else None
+points = {"x": XS, "y": YS, "selectedpoints": chosen, "marker": {"size": 20}}
+figure.add_scatter(**points, mode="markers", hoverinfo="none")
 st.plotly_chart(figure, key="crowd", on_select="ignore")
 
 
@@ -21,10 +23,17 @@ def keep(clicked: dict) -> None:
     st.session_state.clicked = clicked["place"][1] if clicked["of"] == "points" else None
 
 
-point = st.session_state.get("clicked")
+point = st.session_state.get("clicked", 1)
 ring = {"symbol": "circle-open", "size": 30, "color": INK}
 marks = {"type": "scatter", "mode": "markers", "marker": ring, "hoverinfo": "skip"}
 traces = [] if point is None else [{**marks, "x": [XS[point]], "y": [YS[point]]}]
-data = {"chart": css_class("crowd"), "of": "points", "traces": traces, "size": 20, "ink": INK}
+data = {
+    "chart": css_class("crowd"),
+    "of": "points",
+    "figure": str(chosen),
+    "traces": traces,
+    "size": 20,
+    "ink": INK,
+}
 component("contextlens.features.map", "marks", data, key="marks", on_pick=keep)
 st.write(f"clicked {point}")

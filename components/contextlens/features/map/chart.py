@@ -49,11 +49,12 @@ Order = tuple[IntArray, ...]
 
 @dataclass(frozen=True, eq=False)
 class MapChart:
-    """A figure, the points of each of its traces, and its approximate memory."""
+    """A figure, the points of each of its traces, its approximate memory, and its checksum."""
 
     figure: go.Figure
     order: Order
     nbytes: int
+    checksum: str
 
 
 def chart_of(
@@ -122,7 +123,11 @@ def drawing_of(display: MapDisplay, key: str) -> str:
         *(() if is_apart else (display.wanted, display.near_to)),
         *(() if is_apart else (marked.point, marked.pin_a, marked.pin_b)),
     )
-    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()[:16]
+    return _digest(repr(parts))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def phone_height(display: MapDisplay) -> int:
@@ -151,7 +156,8 @@ def _chart(
         titled=False,
         **size,
     )
-    return MapChart(figure, order, len(figure.to_json()))
+    text = figure.to_json()
+    return MapChart(figure, order, len(text), _digest(text))
 
 
 def _trails(display: MapDisplay) -> list[int]:

@@ -20,6 +20,7 @@ from contextlens.features.map import controls
 from contextlens.features.map.cards import cards_of
 from contextlens.features.map.chart import (
     HEIGHT,
+    MapChart,
     Order,
     chart_of,
     drawing_of,
@@ -134,22 +135,24 @@ def map_chart(
         alt=say("map.alt", title=unmarked(display.headline), n=n),
     )
     if sum(map(len, order)) > MAX_HOVERED:
-        _point_texts(display, order, name, key=key)
+        _point_texts(display, chart, name, key=key)
     if is_apart:
-        _marks(display, order, name, key=key)
+        _marks(display, chart, name, key=key)
     if n < display.points.n_points:
         st.caption(say("map.no_webgl.points", shown=n, n=display.points.n_points))
     if display.result.request.settings.n_components == 3:
         st.caption(say("map.in_3d"))
 
 
-def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None:
+def _point_texts(display: MapDisplay, chart: MapChart, drawing: str, *, key: str) -> None:
     """Show the text of the point at which a reader points, which the browser asks for.
 
     Only this part of the page runs for it. The session keeps the part, so it must not refer to the
     map. A place in the chart is another point's once the chart is drawn otherwise, so the browser
-    says in which drawing it is.
+    says in which drawing it is. A figure that differs at all, as by a selection, is drawn anew and
+    has to be listened to again.
     """
+    order, figure = chart.order, chart.checksum
     request, n, color = display.result.request, display.drawn.n_points, display.drawn_color
     if display.finding.every_layer:
         layers = np.array(display.result.layers, dtype=np.float32)
@@ -165,6 +168,7 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
     @st.fragment
     def answer() -> None:
         data: dict[str, object] = {"chart": css_class(key), "of": drawing, "place": []}
+        data["figure"] = figure
         asked, result = session.kept(own_key), maps().result(request)
         if asked is not None and asked[0] == drawing:
             data["place"] = asked[1]
@@ -177,12 +181,12 @@ def _point_texts(display: MapDisplay, order: Order, drawing: str, *, key: str) -
     answer()
 
 
-def _marks(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None:
+def _marks(display: MapDisplay, chart: MapChart, drawing: str, *, key: str) -> None:
     """Let the browser draw the marks over the chart, and open the point that is clicked.
 
     If Streamlit reported clicks, it would fade all other points, and report a point only once.
     """
-    of, n = name_of(display.result), display.drawn.n_points
+    of, n, order = name_of(display.result), display.drawn.n_points, chart.order
 
     def receive(clicked: object) -> None:
         place = _place_in(clicked, drawing)
@@ -193,6 +197,7 @@ def _marks(display: MapDisplay, order: Order, drawing: str, *, key: str) -> None
     data = {
         "chart": css_class(key),
         "of": drawing,
+        "figure": chart.checksum,
         "traces": marks_apart(display, drawing),
         "size": point_size(n),
         "ink": INK,

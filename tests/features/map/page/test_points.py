@@ -28,6 +28,8 @@ from contextlens.features.map.controls import (
 )
 from contextlens.features.map.identity import name_of
 from contextlens.features.map.page import OTHER_PLACE
+from contextlens.features.map.selection import PointSelection
+from contextlens.features.map.widgets import CHART, SELECTION
 from contextlens.maps.result import MapResult
 from contextlens.ui.models import runtime
 from tests.features.map.page.headless import (
@@ -438,7 +440,16 @@ def test_a_click_on_a_large_map_does_not_send_its_chart_again(
     assert None in lines["x"]
     app = settled(send_pick(app, "map_chart_marks", of=empty["of"], place=[0, 99]))
     assert POINT.of(shown_view(app)) == row
-    assert given(press(app, "map_let_go"), "map_chart_marks")["traces"] == []
+    app = press(app, "map_let_go")
+    before = given(app, "map_chart_marks")
+    assert before["traces"] == []
+    selection = PointSelection(name_of(picture(app)), CHART, "a name", (0, 1))
+    app.session_state["_kept"][SELECTION] = selection
+    app = settled(app.run())
+    assert figure_of(app, "map_chart") != drawn
+    after = given(app, "map_chart_marks")  # the browser hears of it, and listens to the new chart
+    assert {name for name in before if after[name] != before[name]} == {"figure"}
+    assert given(app, "map_chart_text")["figure"] == after["figure"] != before["figure"]
     assert not app.exception
 
 

@@ -17,9 +17,8 @@ class Marks {
     this.root = root;
   }
 
-  update({ chart, of, traces, size, ink }) {
-    Object.assign(this, { chart, of, traces, size, ink });
-    this.over = undefined;
+  update(data) {
+    Object.assign(this, data);
     this.attach();
   }
 
@@ -34,12 +33,6 @@ class Marks {
     this.draw(plot);
     if (plot === this.plot) return;
     this.plot = plot;
-    plot.on("plotly_hover", ({ points: [{ curveNumber, pointNumber }] }) => {
-      this.over = [curveNumber, pointNumber];
-    });
-    plot.on("plotly_unhover", () => {
-      this.over = undefined;
-    });
     plot.addEventListener("pointerdown", (event) => {
       this.down = event;
     });
@@ -64,10 +57,13 @@ class Marks {
   choose(plot, event) {
     if (!event.target.closest?.(".draglayer") || !this.down) return;
     const { clientX: x, clientY: y } = this.down;
-    if (Math.hypot(event.clientX - x, event.clientY - y) > MOST_MOVED) return; // a quick drag
+    const hasPlace = event.clientX || event.clientY;
+    const moved = Math.hypot(event.clientX - x, event.clientY - y);
+    if (hasPlace && moved > MOST_MOVED) return; // a quick drag
     window.Plotly.Fx.hover(plot, this.down, "xy");
     setTimeout(() => {
-      if (this.over) this.send({ of: this.of, place: this.over });
+      const [point] = plot._hoverdata ?? [];
+      if (point) this.send({ of: this.of, place: [point.curveNumber, point.pointNumber] });
     }, FOUND_MS);
   }
 }

@@ -46,6 +46,8 @@ class PointText {
     plot.addEventListener("pointermove", ({ clientX, clientY }) => {
       this.pointer = [clientX, clientY];
     });
+    const [rested] = plot._hoverdata ?? []; // the pointer was there before
+    if (rested) this.enter(plot, rested);
   }
 
   enter(plot, { curveNumber, pointNumber, x, y, xaxis, yaxis }) {

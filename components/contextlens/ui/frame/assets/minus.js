@@ -1,9 +1,9 @@
-// Plotly writes negative numbers in hovers with a hyphen, and Streamlit in tables, which it paints:
-// it becomes a real minus sign. Zero has none.
+// Plotly writes negative numbers in hovers with a hyphen, and Streamlit in tables, which it paints,
+// aligned to the right: it becomes a real minus sign. Zero has none. A table's texts stay.
 
 const HOVERS = ".hoverlayer";
 const HYPHEN = /(^|[\s(:,])-(?=\d)/g;
-const NUMBER = /^-(?=[\d,]+\.\d{4}$|\d(\.\d+)?e[+-]\d+$)/; // as tables write it; texts stay
+const NUMBER = /^-(?=[\d,]+\.\d{4}$|\d(\.\d+)?e[+-]\d+$)/; // as tables write it
 const ZERO = /^-(?=0\.0000$|0(\.0+)?e[+-]\d+$)/;
 
 new MutationObserver((changes) => {
@@ -23,5 +23,7 @@ const { prototype } = CanvasRenderingContext2D;
 const { fillText } = prototype;
 
 prototype.fillText = function (text, ...place) {
-  fillText.call(this, String(text).replace(ZERO, "").replace(NUMBER, "\u2212"), ...place);
+  const isNumber = this.textAlign === "right";
+  const said = isNumber ? String(text).replace(ZERO, "").replace(NUMBER, "\u2212") : text;
+  fillText.call(this, said, ...place);
 };

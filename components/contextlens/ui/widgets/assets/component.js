@@ -1,4 +1,5 @@
-// What the components of a page share in meeting Streamlit, which calls `render` at each rerun.
+// What the components of a page share in meeting Streamlit, which calls `render` when
+// the data changed.
 
 const instances = new WeakMap();
 
