@@ -137,7 +137,15 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         inputs.switch(view, controls.SPECIAL)
     at_most = requested.at_most
     limits = {n: title for n, title in at_most.options.items() if int(n) <= max_points()}
-    inputs.select(view, at_most.among(limits))
+    allowed = at_most.among(limits)
+    inputs.menu(
+        allowed.label,
+        allowed.options,
+        allowed.of(view),
+        # The default depends on the texts, and a choice stays when these change.
+        lambda n: session.write(session.current().with_control(allowed.page, allowed.name, n, "")),
+        key=allowed.key,
+    )
 
 
 def _settings(view: ViewState, requested: RequestedMap) -> None:

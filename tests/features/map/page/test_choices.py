@@ -133,6 +133,8 @@ def test_choices_are_written_into_the_address() -> None:
     }
     assert "These vectors come from the last layer only" in plainly_said(app)
     assert "The lasso works in 2-D only" in plainly_said(app)
+    field(app.selectbox, f"{PAGE}_at_most").set_value("2000")  # here the default, but not for all
+    assert shown_view(settled(app.run())).controls[PAGE]["at_most"] == "2000"
 
 
 def test_without_webgl_a_map_in_space_is_flat_and_says_so() -> None:
