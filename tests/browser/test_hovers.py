@@ -155,10 +155,8 @@ def test_a_click_marks_a_point_over_the_chart_and_a_drag_does_not(
 
     see(1)
     for i in (2, 0, 0):
-        x, y = page.evaluate(AT, i)
-        page.mouse.move(x + 60, y)
-        page.mouse.move(x, y)
-        page.mouse.click(x, y)
+        page.mouse.click(*page.evaluate(AT, i))
+        page.mouse.move(*page.evaluate(AT, 1))  # at once, on to another point
         see(i)
     old = page.evaluate_handle("() => document.querySelector('.js-plotly-plot')")
     page.get_by_role("button", name="Select").click()  # a chart is drawn anew under equal marks

@@ -1,12 +1,13 @@
 """A chart whose marks are drawn by the browser, and the point that was clicked last."""
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from contextlens.figures.theme import INK
 from contextlens.ui.widgets.component import component, css_class
 
-XS, YS = [0.0, 1.0, 2.0], [0.0, 1.0, 0.0]
+XS, YS = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 0.0])  # sent as bytes, as those of a map
 
 st.set_page_config(layout="wide")
 st.title("Points")

@@ -4,9 +4,9 @@
 import { update } from "../../../ui/widgets/assets/component.js";
 
 const WAIT_MS = 300; // until the chart is there
-const FOUND_MS = 60; // until plotly, which looks every 50, has found the point of a place
 const MARK = "mark";
 const MOST_MOVED = 8; // pixels of a click, as plotly has it
+const REACH = 20; // pixels from a point, as plotly's hovers have it
 
 export default function render(given) {
   update(Marks, ".marks", given);
@@ -52,18 +52,32 @@ class Marks {
     window.Plotly.redraw(plot);
   }
 
-  // Plotly sends no click after a drag, and no place with a finger's. It finds the point of a place
-  // at most once in a while.
+  // Plotly sends no click after a drag, and no place with a finger's.
   choose(plot, event) {
     if (!event.target.closest?.(".draglayer") || !this.down) return;
     const { clientX: x, clientY: y } = this.down;
     const hasPlace = event.clientX || event.clientY;
     const moved = Math.hypot(event.clientX - x, event.clientY - y);
     if (hasPlace && moved > MOST_MOVED) return; // a quick drag
-    window.Plotly.Fx.hover(plot, this.down, "xy");
-    setTimeout(() => {
-      const [point] = plot._hoverdata ?? [];
-      if (point) this.send({ of: this.of, place: [point.curveNumber, point.pointNumber] });
-    }, FOUND_MS);
+    const place = nearest(plot, x, y);
+    if (place) this.send({ of: this.of, place });
   }
+}
+
+// The curve and the index of the point at a place in the window. Plotly would find it later, when the
+// pointer may be elsewhere.
+function nearest(plot, x, y) {
+  const { xaxis, yaxis } = plot._fullLayout;
+  const { left, top } = plot.getBoundingClientRect();
+  const [across, down] = [x - left - xaxis._offset, y - top - yaxis._offset];
+  let place;
+  let least = REACH ** 2;
+  for (const [curve, trace] of plot._fullData.entries()) {
+    if (trace.visible !== true || trace.hoverinfo === "skip") continue;
+    for (let i = 0; i < trace.x.length; i += 1) {
+      const distance = (xaxis.l2p(trace.x[i]) - across) ** 2 + (yaxis.l2p(trace.y[i]) - down) ** 2;
+      if (distance < least) [place, least] = [[curve, i], distance];
+    }
+  }
+  return place;
 }
