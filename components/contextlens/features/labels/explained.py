@@ -132,7 +132,8 @@ class Explained:
         """Return the text, or its pair, without a word."""
         tokens, span = self.result.tokens, _span_of(unit)
         if unit.text_id == 1:
-            return EditedText(tokens.text, cut_out(tokens.pair or "", [span]).text)
+            pair = cut_out(tokens.pair or "", [span]).text
+            return EditedText(tokens.text, pair if pair.strip() else None)
         rest = cut_out(tokens.text, [span])
         return EditedText(
             rest.text, tokens.pair, None if self.span is None else rest.moved(self.span)

@@ -143,7 +143,7 @@ def _texts(view: ViewState, requested: RequestedMap) -> None:
         allowed.options,
         allowed.of(view),
         # The default depends on the texts, and a choice stays when these change.
-        lambda n: session.write(session.current().with_control(allowed.page, allowed.name, n, "")),
+        lambda n: session.write(replace(allowed, default="").put(session.current(), n)),
         key=allowed.key,
     )
 
