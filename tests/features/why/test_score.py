@@ -63,9 +63,9 @@ def test_what_is_kept_has_no_states_and_a_key_of_its_own(service: EncoderService
     assert score.lean.first.encoding.tokens == score.first.encoding.tokens
     assert (score.lean.cosine, score.lean.key) == (score.cosine, score.key)
     assert score_on(service, CAT, DOG).key == score.key
-    others = [score_on(service, DOG, CAT)]
+    others = [score_on(service, DOG, CAT), score_on(service, PAIR, CAT, DOG, first="B", second="C")]
     others += [score_on(service, CAT, DOG, **how) for how in ({"layer": 1}, {"what": "cls"})]
-    assert len({score.key, *(other.key for other in others)}) == 4
+    assert len({score.key, *(other.key for other in others)}) == 5
     assert score.passport.settings["compared"] == "mean"
 
 

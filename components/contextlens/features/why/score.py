@@ -301,10 +301,11 @@ class Score:
 
     @property
     def key(self) -> Hashable:
-        """A key that is equal for equal scores."""
+        """A key that is equal for equal scores of sentences with the same letters."""
         is_of_word = self.vector_kind == "word"
         texts = tuple(
             (
+                side.index,
                 side.encoding.text,
                 side.encoding.pair,
                 chosen_span(side.sentence) if is_of_word else None,
