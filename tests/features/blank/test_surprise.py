@@ -137,8 +137,12 @@ def test_what_cannot_be_read_is_not_measured(
 
 @pytest.mark.parametrize(
     ("text", "start"),
-    [("the bank " * 100, "the bank the"), ("x" * 600, "xxx")],
-    ids=["512 tokens", "one endless word"],
+    [
+        ("the bank " * 100, "the bank the"),
+        ("x" * 600, "xxx"),
+        ("the bank \n" * 100, "the bank \nthe"),
+    ],
+    ids=["512 tokens", "one endless word", "cut at white space"],
 )
 def test_only_the_beginning_of_a_long_text_is_read(
     text: str, start: str, masked_service: EncoderService, masked_root: Path, view_of: ViewOf

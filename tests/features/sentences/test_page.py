@@ -108,6 +108,7 @@ def test_changed_sentences_are_compared_and_shown_as_typed() -> None:
     app = opened(on(RUDE, "Two", "", "Four 🙂"))
     assert matrix(app, "max").shape == (4, 4)
     assert "Of 6 pairs, " in said(app)
+    assert "The model cannot read “🙂” in D:" in everything_said(app)
     assert "<img" not in said(app)
     assert "Is it going to rain" not in everything_said(app)
 

@@ -100,6 +100,9 @@ def test_words_of_a_second_text_are_left_out_too(service: EncoderService, how: H
         rest = similarity(service, PAIR.text, "unbelievable", pair="Seventeen")
         change = rest - score.cosine
         assert changes_of(result)[0, "umbrellas"] == pytest.approx(change, abs=1e-5)
+        assert result.pairs is not None
+        no_pair = similarity(service, PAIR.text, "unbelievable") - score.cosine
+        assert result.pairs[4, 5] == pytest.approx(no_pair, abs=1e-5)
 
 
 @pytest.mark.parametrize("how", ["taken", "hidden"])

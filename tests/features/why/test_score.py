@@ -34,8 +34,9 @@ def test_any_two_of_the_sentences_can_be_chosen(service: EncoderService) -> None
     again = score_on(service, CAT, DOG, first="A", second="A")
     assert again.are_equal
     assert again.cosine == pytest.approx(1)
-    gone = score_on(service, CAT, DOG, first="H", second="H")
-    assert [side.letter for side in gone.sides] == ["A", "B"]
+    for first, second in ("HH", "BC", "CA"):  # a sentence was removed
+        gone = score_on(service, CAT, DOG, first=first, second=second)
+        assert [side.letter for side in gone.sides] == ["A", "B"]
 
 
 @pytest.mark.parametrize(
@@ -63,9 +64,9 @@ def test_what_is_kept_has_no_states_and_a_key_of_its_own(service: EncoderService
     assert score.lean.first.encoding.tokens == score.first.encoding.tokens
     assert (score.lean.cosine, score.lean.key) == (score.cosine, score.key)
     assert score_on(service, CAT, DOG).key == score.key
-    others = [score_on(service, DOG, CAT)]
+    others = [score_on(service, DOG, CAT), score_on(service, PAIR, CAT, DOG, first="B", second="C")]
     others += [score_on(service, CAT, DOG, **how) for how in ({"layer": 1}, {"what": "cls"})]
-    assert len({score.key, *(other.key for other in others)}) == 4
+    assert len({score.key, *(other.key for other in others)}) == 5
     assert score.passport.settings["compared"] == "mean"
 
 

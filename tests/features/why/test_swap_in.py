@@ -60,6 +60,10 @@ def test_where_there_is_no_way_it_is_said(service: EncoderService) -> None:
     assert same.fractions.size == 0
     bottom = swap_in(score_on(service, PET, CODED, layer=0, what="cls"), service)
     assert bottom.problem == claim("why.swap_in.stuck")
+    longer = [sentence(f"I saw a python{end}", "python") for end in ("", " today")]
+    for what, layer in (("mean", 0), ("cls", 1), ("word", 1)):  # nothing but layer 0 to swap at
+        equal = swap_in(score_on(service, *longer, layer=layer, what=what), service)
+        assert equal.problem == claim("why.swap_in.only_equal")
     long = [sentence("word " * 100 + end) for end in ("cat", "dog")]
     much = swap_in(score_on(service, *long), service)
     assert much.problem == claim("why.swap_in.long", n=103, most=MAX_SWAPPED_TOKENS)

@@ -741,7 +741,7 @@ def _read(service: EncoderService, model: str, text: str) -> tuple[Tokens, bool]
         return tokens, tokens.n_truncated > 0
     too_many = own[MAX_TOKENS]
     end = int(tokens.offsets[own[tokens.word_ids[own] == tokens.word_ids[too_many]], 0].min())
-    if not text[:end].strip():  # the first word is that long
+    if tokens.word_ids[too_many] < 0 or not text[:end].strip():  # white space, or a long first word
         end = int(tokens.offsets[too_many, 0])
     return service.tokenize(model, [text[:end].rstrip()])[0], True
 

@@ -31,6 +31,7 @@ from contextlens.features.sentences.controls import (
     SHOW,
     TEST,
     TESTS,
+    YOURS,
     corpus_among,
     corpus_name,
     source_of,
@@ -54,6 +55,7 @@ from contextlens.ui.state.controls import Choice
 from contextlens.ui.state.services import uncached
 from contextlens.ui.state.view import ViewState
 from contextlens.ui.widgets import export, inputs, kit
+from contextlens.ui.widgets.unread import unread
 
 HEIGHT = matrix_height(6)
 _FILE = "sentence-vectors"
@@ -110,6 +112,8 @@ def compare(view: ViewState, card: ModelCard, downloads: DeltaGenerator) -> None
     result = _comparison(view, card, _awaited)
     if result is None:
         return
+    if source_of(view).of(view) == YOURS:
+        _left_unread(result)
     _picture(result)
     kit.look_closer(view, TEST, dict.fromkeys(TESTS, partial(_accuracy, view, card)))
     kit.tabs(
@@ -155,6 +159,14 @@ def _restored(view: ViewState) -> Comparison:
     if result is None:
         raise JobError(_EVICTED)
     return result
+
+
+def _left_unread(result: Comparison) -> None:
+    """Draw notes on what the model cannot read of the sentences."""
+    service, model = runtime.service(), result.card.id
+    texts, pairs = [s.text for s in result.sentences], [s.pair for s in result.sentences]
+    tokens = service.tokenize(model, texts, pairs=pairs)
+    kit.notes(unread(dict(zip(result.names, tokens, strict=True)), service, model))
 
 
 def _picture(result: Comparison) -> None:

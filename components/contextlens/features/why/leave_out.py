@@ -426,6 +426,7 @@ def texts_without(side: Side, units: Sequence[Unit]) -> tuple[str, str | None, S
     pair = encoding.pair
     if pair is not None:
         pair = cut_out(pair, [unit.span for unit in units if unit.span and unit.text_id == 1]).text
+        pair = pair if pair.strip() else None  # as in a view
     return remaining.text, pair, None if word is None else remaining.moved(word)
 
 

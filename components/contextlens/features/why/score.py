@@ -301,10 +301,11 @@ class Score:
 
     @property
     def key(self) -> Hashable:
-        """A key that is equal for equal scores."""
+        """A key that is equal for equal scores of sentences with the same letters."""
         is_of_word = self.vector_kind == "word"
         texts = tuple(
             (
+                side.index,
                 side.encoding.text,
                 side.encoding.pair,
                 chosen_span(side.sentence) if is_of_word else None,
@@ -381,10 +382,12 @@ def side_of(
 
 
 def compared_indices(view: ViewState) -> tuple[int, int]:
-    """The indices of the two compared sentences, maybe equal; the default if one was removed."""
-    letters = [letter(i) for i in range(max(1, len(view.sentences)))]
-    first, second = (letters.index(control.among(letters).of(view)) for control in (FIRST, SECOND))
-    return first, second
+    """The indices of the two compared sentences, maybe equal; the first two if one was removed."""
+    letters = [letter(i) for i in range(len(view.sentences))]
+    first, second = (control.of(view) for control in (FIRST, SECOND))
+    if first not in letters or second not in letters:
+        return 0, 1
+    return letters.index(first), letters.index(second)
 
 
 def problem_of(view: ViewState, index: int, kind: VectorKind) -> str:

@@ -397,7 +397,7 @@ def _swap_problem(score: Score, alignment: Alignment, is_some_way: bool) -> Clai
         return claim("why.swap_in.stuck")
     if not n:
         return claim("why.swap_in.unpaired")
-    if score.layer == 0 and len(alignment.equal) == n:
+    if swapped_layers(score) == (0,) and len(alignment.equal) == n:
         return claim("why.swap_in.only_equal")
     return (
         claim("why.swap_in.long", n=n, most=MAX_SWAPPED_TOKENS) if n > MAX_SWAPPED_TOKENS else None

@@ -473,13 +473,12 @@ def task(view: ViewState, score: Score, service: EncoderService, *, token_second
     """Return the job that switches parts off; `token_seconds` is the duration of a token."""
     to, over = cast(To, OFF_TO.of(view)), cast(Over, OVER.of(view))
     texts = tuple((s.text, s.pair, s.word) for s in view.sentences) if over == OF_ALL else ()
-    letters = tuple(side.letter for side in score.sides)
     n_sample = N_SAMPLE * _SAMPLE_TOKENS if to == TO_MEAN else 0
     n_more = max(0, len(view.sentences) - 2) if over == OF_ALL else 0
     n_parts = score.layer * (score.card.n_heads + 2)
     n_tokens = sum(side.encoding.n_tokens for side in score.sides) * (1 + n_more / 2)
     return task_of(
-        ("switch off", to, over, texts, letters, score.key),
+        ("switch off", to, over, texts, score.key),
         "Switching each part off",
         partial(switch_off, view, score, service, to=to, over=over),
         (n_parts * n_tokens * PARTIAL_RUN + n_sample) * token_seconds,
