@@ -182,6 +182,11 @@ def test_prose_with_commas_is_one_column() -> None:
         ("I love my pet python\nI love coding\n", ["column 1"], 2),
         ("quote\nI love my pet python\nI love coding\n", ["quote"], 2),
         ("I love it,positive\n", ["column 1", "column 2"], 1),
+        ("apple\nbanana\ncherry\napple\n", ["column 1"], 4),
+        ("今天天气很好\n我很喜欢这本书\n他去银行\n", ["column 1"], 3),
+        ("评论内容\n我很喜欢这本书,天气也很好\n他今天下午去银行取钱了\n", ["评论内容"], 2),
+        ("комментарий\nМне нравится\nОчень плохо\n", ["комментарий"], 2),
+        ("😀😀😀\n🎉\n", ["column 1"], 2),
     ],
 )
 def test_names_of_columns_are_told_from_values(text: str, titles: list[str], n_rows: int) -> None:

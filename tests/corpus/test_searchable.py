@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +19,11 @@ from hypothesis import strategies as st
 from contextlens.analysis.words import word_vectors
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.core.errors import CorpusError, RequestError
-from contextlens.core.words import Span, find_words
+from contextlens.core.words import Span, find_words, folded
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.corpus.searchable import SearchableCorpus
+from contextlens.corpus.searchable import SearchableCorpus, WordCount
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index
 from contextlens.corpus.store.rows import words_of
@@ -62,16 +63,16 @@ def referee(corpus: Corpus, encode: Callable[[str], Any]) -> list[Row]:
                 continue
             surface = text[slice(*word.span)]
             is_target = word.span == target
-            rows.append(Row(number, word.span, surface.casefold(), surface, word.left, word.right,
+            rows.append(Row(number, word.span, folded(surface), surface, word.left, word.right,
                             is_target, vectors))  # fmt: skip
     return rows
 
 
 def assert_found(corpus: SearchableCorpus, word: str, rows: list[Row]) -> None:
     found = corpus.occurrences(word)
-    places = [i for i, row in enumerate(rows) if row.word == word.casefold()]
+    places = [i for i, row in enumerate(rows) if row.word == folded(word)]
     expected = [rows[i] for i in places]
-    assert found.word == word.casefold()
+    assert found.word == folded(word)
     assert found.n_total == len(found) == len(places)
     assert found.rows.tolist() == places
     assert found.texts.tolist() == [row.text for row in expected]
@@ -308,6 +309,25 @@ def test_a_vector_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     stored = store.open(indexed(store, Corpus("s", ("python",))))
     with pytest.raises(CorpusError, match="finite"):
         stored.nearest(np.full(16, np.nan, np.float32), 0, 1)
+
+
+def test_composed_and_decomposed_spellings_are_one_word(
+    tiny_service: EncoderService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cafe, decomposed = "café", unicodedata.normalize("NFD", "café")
+    texts = Corpus("both", (f"a {cafe} b", f"a {decomposed} b"))
+    store, older = Store(str(tmp_path / "new")), Store(str(tmp_path / "older"))
+    stored = store.open(indexed(store, texts))
+    for corpus in (LiveCorpus(texts, tiny_service, MODEL), stored):
+        assert corpus.words("caf") == corpus.inside("afe\u0301") == (WordCount(cafe, 2),)
+        for word in (cafe, decomposed.upper()):
+            assert corpus.occurrences(word).surfaces == (cafe, decomposed)
+            vector = np.ones(corpus.n_dims, np.float32)
+            assert len(corpus.nearest(vector, 0, 5, word=word)) == 2
+    monkeypatch.setattr("contextlens.corpus.store.rows.folded", str.casefold)
+    stored = older.open(indexed(older, texts))
+    assert len(stored.words("caf")) == 2
+    assert stored.occurrences(cafe).surfaces == (cafe, decomposed)
 
 
 ODD = st.text(st.sampled_from("ab'\"\\%;_\n\t-()= *é🐍蟒ไЗ"), min_size=1, max_size=12)

@@ -60,6 +60,19 @@ def test_labels_stand_on_the_lines_of_their_texts(name: str, content: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("labels", "more"),
+    [
+        (["pos", "neg", "pos", "neg", "neg"], ""),
+        (["mixed", "neg", "pos", "neg", "neg"], " Its first row was taken for a label, guessed."),
+    ],
+)
+def test_a_table_of_words_without_a_title_loses_no_label(labels: list[str], more: str) -> None:
+    sheet = with_second(texts(), "\n".join(labels), "labels.csv")
+    assert labels_of(sheet) == labels
+    assert sheet.notes[-1] == f"Labels come from labels.csv, joined line by line.{more}"
+
+
+@pytest.mark.parametrize(
     "names",
     [
         NAMES,

@@ -18,6 +18,7 @@ from contextlens.corpus.table import (
     guess_text_column,
     is_number,
     kind_of,
+    text_pair,
     unique,
 )
 
@@ -138,6 +139,22 @@ def test_a_text_that_repeats_counts_once_and_each_row_a_little() -> None:
     long = "x" * 100_000
     assert 100_000 < Corpus("name", (long,) * 1_000).n_bytes < 110_000
     assert Corpus("name", tuple(f"{i}{long}" for i in range(10))).n_bytes > 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("other", "pair", "labels"),
+    [
+        (["noun", "verb"], ("word", ""), ("other",)),
+        (NUMBERED[:2], ("word", ""), ("other",)),
+        ([f"x{n}" for n in NUMBERED], ("word", "other"), ()),
+    ],
+)
+def test_words_are_paired_with_words_and_not_with_labels(
+    other: list[str], pair: tuple[str, str], labels: tuple[str, ...]
+) -> None:
+    words, others = (f"word{n}" for n in NUMBERED), other * (100 // len(other))
+    table = Table("a.csv", "CSV", {"word": tuple(words), "other": tuple(others)})
+    assert (text_pair(table), table.label_columns) == (pair, labels)
 
 
 @pytest.mark.parametrize(

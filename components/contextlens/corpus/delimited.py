@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from contextlens.core.errors import CorpusError
 from contextlens.corpus.charsets import Charset, charset_of, open_text
 from contextlens.corpus.headers import (
+    GUESSED_TITLES,
     NO_TITLE_ROWS,
     TitleRows,
     has_header,
@@ -486,7 +487,7 @@ def _form(
     if not header:
         notes.append("The first row holds no names of columns, guessed: columns are numbered.")
     elif not around.tool and not is_surely_header(rows):
-        notes.append("The first row was taken for the names of the columns, guessed.")
+        notes.append(GUESSED_TITLES)
     return TableForm(dialect, tuple(titles), header, (*notes, *around.notes), around)
 
 

@@ -11,10 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
+from contextlens.core.words import split_words
 from contextlens.corpus.table import LABEL_NAMES, TEXT_NAMES, is_number, named
 
 __all__ = [
+    "GUESSED_TITLES",
     "NO_TITLE_ROWS",
     "TitleRows",
     "has_header",
@@ -22,6 +25,9 @@ __all__ = [
     "is_titled",
     "title_rows",
 ]
+
+GUESSED_TITLES = "The first row was taken for the names of the columns, guessed."
+"""The note on titles of which nothing is sure."""
 
 _KNOWN = frozenset((*TEXT_NAMES, *LABEL_NAMES))
 _MAX_NAME_LENGTH = 60
@@ -215,11 +221,23 @@ def has_header(rows: list[list[str]]) -> bool:
     if len(set(given)) < len(given) or any(map(_is_prose, given)):
         return False
     if len(first) == 1:
-        return " " not in first[0]
+        return _is_lone_title(first[0], [row[0].strip() for row in rows[1:]])
     columns = zip(*(row for row in rows[1:] if len(row) == len(first)), strict=True)
     return not any(
         name and name in map(str.strip, cells) for name, cells in zip(first, columns, strict=False)
     )
+
+
+def _is_lone_title(name: str, values: Sequence[str]) -> bool:
+    """True if the first value of a single column is its title: a word that does not recur.
+
+    Without spaces, a title is much shorter than the texts, as a Chinese one is.
+    """
+    if " " in name or name in values or not any(map(str.isalnum, name)):
+        return False
+    n_words = len(split_words(name))
+    is_short = name.isascii() or n_words < 3
+    return is_short or 2 * n_words < fmean(len(split_words(value)) for value in values)
 
 
 def is_surely_header(rows: list[list[str]]) -> bool:

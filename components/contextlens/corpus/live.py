@@ -19,7 +19,7 @@ from contextlens.core import EncoderService
 from contextlens.core.byte_cache import remembered
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import FloatArray, IntArray, Tokens
-from contextlens.core.words import Span
+from contextlens.core.words import Span, folded
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.searchable import BoolArray, Nearest, Occurrences, WordCount
 from contextlens.corpus.store.rows import read_vectors, words_of
@@ -88,12 +88,12 @@ class LiveCorpus:
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
         """Return words with this prefix, most frequent first, then in alphabetical order."""
-        wanted = prefix.casefold()
+        wanted = folded(prefix)
         return self._counted([word for word in self._index.counts if word.startswith(wanted)])[:n]
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """Return words of similar spelling, nearest first by difflib; none for a very long word."""
-        wanted, counts = word.casefold(), self._index.counts
+        wanted, counts = folded(word), self._index.counts
         if not wanted or len(wanted) > _LONGEST:
             return ()
         others = [known for known in counts if known != wanted and len(known) <= 2 * len(wanted)]
@@ -102,7 +102,7 @@ class LiveCorpus:
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """Return longer words that contain this one, most frequent first."""
-        wanted = word.casefold()
+        wanted = folded(word)
         if not wanted:
             return ()
         longer_words = [
@@ -112,7 +112,7 @@ class LiveCorpus:
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
         """Return all occurrences of a word, ignoring case, or a random sample of `most`."""
-        wanted = word.casefold()
+        wanted = folded(word)
         rows = np.array(self._index.rows.get(wanted, []), dtype=np.int64)
         n_total = len(rows)
         if most is not None and n_total > most:
@@ -296,7 +296,7 @@ def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
     return WordIndex(
         texts=np.array([row[0] for row in columns], dtype=np.int64),
         spans=np.array([row[1] for row in columns], dtype=np.int64).reshape(-1, 2),
-        words=tuple(surface.casefold() for surface in surfaces),
+        words=tuple(folded(surface) for surface in surfaces),
         surfaces=surfaces,
         left=tuple(row[2] for row in columns),
         right=tuple(row[3] for row in columns),

@@ -16,6 +16,7 @@ from contextlens.core.errors import CorpusError
 from contextlens.corpus.archives import unpacked
 from contextlens.corpus.charsets import charset_of, open_text
 from contextlens.corpus.file_vectors import ARRAYS
+from contextlens.corpus.headers import GUESSED_TITLES
 from contextlens.corpus.json_lines import as_text
 from contextlens.corpus.readers import read, with_arrays
 from contextlens.corpus.table import (
@@ -44,6 +45,7 @@ class _Second:
 
     name: str
     columns: Mapping[str, Cells]
+    has_guessed_titles: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +93,8 @@ def _read(name: str, content: bytes, *, max_bytes: int, max_held: int) -> _Secon
     if name.strip().casefold().endswith(_TABLES):
         sheet = read(name, content, max_bytes=max_bytes, max_held=max_held)
         columns = dict(list(sheet.columns.items())[:_MAX_COLUMNS])
-        return _Second(name, {_LABEL: columns.popitem()[1]} if _is_lone(columns) else columns)
+        columns = {_LABEL: columns.popitem()[1]} if _is_lone(columns) else columns
+        return _Second(name, columns, GUESSED_TITLES in sheet.notes)
     text = open_text(content, charset_of(name, content), newline=None).read()
     if not text.strip():
         raise CorpusError(f"{named(name)} holds only blank lines. Give a label for each row.")
@@ -236,13 +239,18 @@ def _joined_by_line(sheet: Table, second: _Second) -> Table:
         heads = {cells[0] or title: cells[1:] for title, cells in columns.items()}
         if any(label_rank(title) is not None for title in heads):
             columns, n = heads, n - 1
+    note = f"Labels come from {named(second.name)}, joined line by line."
+    if n == sheet.n_rows - 1 and second.has_guessed_titles and len(columns) == 1:
+        ((title, cells),) = columns.items()
+        columns, n = {_LABEL: (title, *cells)}, n + 1
+        note += " Its first row was taken for a label, guessed."
     if n != sheet.n_rows:
         raise CorpusError(
             f"{named(second.name)} has {n:,} rows, and {named(sheet.name)} has {sheet.n_rows:,}. "
             "Give a label for each row in the same order, an id in both files, or a name for each "
             "label."
         )
-    return _added(sheet, columns, f"Labels come from {named(second.name)}, joined line by line.")
+    return _added(sheet, columns, note)
 
 
 def _added(sheet: Table, added: Mapping[str, Sequence[str | None]], note: str) -> Table:

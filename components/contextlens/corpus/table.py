@@ -202,7 +202,7 @@ def text_pair(sheet: Table) -> tuple[str, str]:
 
     A file with a single column of sentences has no second text: its labels, days and numbers are
     none, nor are sentences of another kind, such as the authors beside an abstract. Two columns of
-    words make a pair if no column holds sentences.
+    words make a pair if no column holds sentences, unless only one of them repeats few values.
     """
     columns, kinds = sheet.columns, sheet.kinds
     first, second = _titled_pair(columns, kinds)
@@ -224,8 +224,9 @@ def text_pair(sheet: Table) -> tuple[str, str]:
         if kind in {"many", "label"} and not _is_numeric(columns[title])
         and label_rank(title) is None and not _is_id(title)
     ]  # fmt: skip
-    padded = [*(worded or [sheet.text_column]), ""]
-    return padded[0], padded[1]
+    pairs = (both for both in combinations(worded, 2) if kinds[both[0]] == kinds[both[1]])
+    lone = min(worded, key=lambda title: kinds[title] == "label", default=sheet.text_column)
+    return next(pairs, (lone, ""))
 
 
 def _are_comparable(columns: Mapping[str, Sequence[str | None]], first: str, second: str) -> bool:

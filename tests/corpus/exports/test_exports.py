@@ -305,7 +305,8 @@ CASES = [
          notes=["1 further answer was left out"]),
     Case("chat_messages", "result.json", json.dumps(TELEGRAM).encode(), ["See the bank", "I did"],
          (), {"author": ["Ann", "Bob"]},
-         ["1 notice of the app was left out", "1 message without a text was left out"]),
+         ["1 notice of the app was left out", "1 message without a text was left out",
+          "“date”"]),
     Case("subtitles", "film.srt", SRT.encode(),
          ["Where did you put the key?", "I left it on the bank of the river.", "Hurry up!",
           "I am coming at once."], notes=["1 line's style was left out", "“times”"]),
@@ -506,10 +507,10 @@ def test_users_of_a_chat_are_read_or_said_not_to_be() -> None:
     ).encode() for i in (1, 2)}  # fmt: skip
     users = json.dumps([{"id": "U1", "real_name": "Ann"}]).encode()
     table = read("s.zip", zipped({"users.json": users, **days}), max_bytes=MAX)
-    assert (table.columns["author"], table.notes) == (("Ann", "Ann"), ())
+    assert (table.columns["author"], table.notes) == (("Ann", "Ann"), ("Not read: “ts”.",))
     table = read("s.zip", zipped({"users.json": b"\x00\xff" * 99, **days}), max_bytes=MAX)
     assert table.columns["author"] == ("U1", "U1")
-    assert "Not read: “users.json”." in table.notes
+    assert "Not read: “users.json”, “ts”." in table.notes
 
 
 def test_lists_in_parquet_are_read_as_in_json() -> None:
@@ -528,10 +529,15 @@ def test_lists_in_parquet_are_read_as_in_json() -> None:
         ("a.txt", b"The - O\nbank O\nshut O\n"),
         ("labels.jsonl", jsonl({"text": "The bank shut at noon", "labels": ["a", "b"]})),
         ("boxes.jsonl", jsonl({"text": "The bank shut at noon", "scores": [1, 2]})),
+        ("tweets.jsonl", jsonl(
+            {"target": 4, "date": "2009-04-06", "user": "ann", "text": "A good day to you"})),
+        ("reviews.json", json.dumps([
+            {"author": "a", "date": "2020", "content": f"A good film, {i}", "type": kind}
+            for i, kind in enumerate(["neg", "pos", 0, "0"])]).encode()),
         ("tables.zip", zipped({"train/text.csv": b"a", "test/text.csv": b"b"})),
         ("lists.zip", zipped({f"{s}/{n}.txt": b"a" for s in ("train", "test") for n in "xy"})),
     ],
-)
+)  # fmt: skip
 def test_other_files_are_none_of_a_tool(name: str, content: bytes) -> None:
     try:
         table = read(name, content, max_bytes=MAX)
@@ -637,7 +643,7 @@ DEEP = json.loads("[" * 500 + "]" * 500)
                  for i, t in enumerate(BANKS))), BANKS),
         (json.dumps([{"_text": t, "meta": {"a": 1}} for t in BANKS]).encode(), BANKS),
         (jsonl(*({"text": t, "meta": {"a": 1}, "x": DEEP} for t in BANKS)), BANKS),
-        (json.dumps({"messages": [{"date": "1", "from": "A", "text": given} for given in (
+        (json.dumps({"messages": [{"type": "message", "ts": 1, "user": "A", "text": t} for t in (
             [DEEP, "The bank ", *["a"] * 1_001], [{"text": "is "}, {"text": {"a": 1}}, "shut"])]}
         ).encode(), ["The bank " + "a" * 1_001, "is shut"]),
     ],

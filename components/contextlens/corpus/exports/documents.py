@@ -466,6 +466,8 @@ _BODIES, _AUTHORS = (
     ("from", "author", "user", "sender", "sender_name", "actor"),
 )
 _WHEN = ("date", "ts", "timestamp", "date_unixtime", "timestamp_ms", "createdDateTime")
+_STAMPS = ("date_unixtime", "sender_name", "createdDateTime")  # keys that only messengers write
+_KINDS, _LISTS = ("type", "messageType"), ("chats", "messages", "value")
 _SAID = {"message", "Default", "Reply", "0", "19"}  # kinds of messages that people wrote
 _TAG = re.compile(r"<[^<>]{1,500}>")
 _MENDED = "Letters that Facebook writes wrongly were mended, guessed."
@@ -474,10 +476,15 @@ _MENDED = "Letters that Facebook writes wrongly were mended, guessed."
 def chat_messages(items: Sequence[Item]) -> Reader | None:
     """Return the reader of messages in JSON.
 
-    Telegram, Slack, Messenger, Teams and exporters of Discord write such files.
+    Telegram, Slack, Messenger, Teams and exporters of Discord write such files. Texts with a date
+    and an author alone may be any data set.
     """
     if all(any(True for _ in _conversations(item)) for item in items):
         return _of_conversations(items)
+    return _messages(items) if any(map(_is_marked, items)) else None
+
+
+def _messages(items: Sequence[Item]) -> Reader | None:
     counts = {key: sum(key in item for item in items) for key in _BODIES}
     body = max(_BODIES, key=counts.__getitem__)
     n_said = sum(any(key in item for key in (*_AUTHORS, "subtype")) for item in items)
@@ -485,17 +492,21 @@ def chat_messages(items: Sequence[Item]) -> Reader | None:
         any(key in item for key in _WHEN) for item in items
     ):  # fmt: skip
         return None
+    has_kinds = any(map(_is_marked, items))
 
     def read(item: Item, tally: Tally) -> Iterator[Row]:
         text = _said(item.get(body)).strip()
-        kind = str(item.get("type", item.get("messageType", "message")))
-        if item.get("subtype") or kind not in _SAID:
+        if item.get("subtype") or (has_kinds and _kind(item) not in {"", *_SAID}):
             tally.leave_out("notice of the app", "notices of the app")
             return
         if not text:
             tally.leave_out("message without a text", "messages without a text")
             return
-        row = {"text": text, "author": _author(item)}
+        author = next((key for key in _AUTHORS if item.get(key)), "")
+        for key in item:
+            if key not in {body, author, *_KINDS}:
+                tally.name(key)
+        row = {"text": text, "author": _author(item.get(author))}
         mended = {title: own and _mended(own) for title, own in row.items()}
         if "timestamp_ms" in item and mended != row:
             row = mended
@@ -505,6 +516,17 @@ def chat_messages(items: Sequence[Item]) -> Reader | None:
     return read
 
 
+def _kind(item: Item) -> str:
+    return str(next((item[key] for key in _KINDS if key in item), ""))
+
+
+def _is_marked(item: Item) -> bool:
+    """True if an object has what only a messenger writes; an author of Discord is an object."""
+    kind = _kind(item)
+    has_kind = kind == "message" or (kind in _SAID and isinstance(item.get("author"), dict))
+    return has_kind or any(key in item for key in _STAMPS)
+
+
 def _conversations(item: Item) -> Iterator[tuple[str | None, list[Any]]]:
     """Yield the lists of messages in an object, with the name of each conversation."""
     chats = item.get("chats")
@@ -512,7 +534,7 @@ def _conversations(item: Item) -> Iterator[tuple[str | None, list[Any]]]:
     for own in inside if isinstance(inside, list) else ():
         if isinstance(own, dict) and isinstance(own.get("messages"), list):
             yield cell_of(own.get("name")), own["messages"]
-    for key in ("messages", "value"):
+    for key in _LISTS[1:]:
         if isinstance(given := item.get(key), list):
             yield cell_of(item.get("name")), given
 
@@ -520,12 +542,15 @@ def _conversations(item: Item) -> Iterator[tuple[str | None, list[Any]]]:
 def _of_conversations(items: Sequence[Item]) -> Reader | None:
     found = [own for item in items for own in _conversations(item)]
     first = [own for _, messages in found for own in messages[:50] if isinstance(own, dict)]
-    reader = chat_messages(first[:200]) if first else None
+    reader = _messages(first[:200]) if first else None
     if reader is None:
         return None
     read_message, has_names = reader, len(found) > 1 and len({name for name, _ in found}) > 1
 
     def read(item: Item, tally: Tally) -> Iterator[Row]:
+        for key in item:
+            if key not in {"name", *_LISTS}:
+                tally.name(key)
         for name, messages in _conversations(item):
             for own in messages:
                 for row in read_message(own, tally) if isinstance(own, dict) else ():
@@ -534,8 +559,7 @@ def _of_conversations(items: Sequence[Item]) -> Reader | None:
     return read
 
 
-def _author(item: Item) -> str | None:
-    given = next((item[key] for key in _AUTHORS if item.get(key)), None)
+def _author(given: Any) -> str | None:
     if isinstance(given, dict) and isinstance(given.get("user"), dict):
         given = given["user"]
     if isinstance(given, dict):

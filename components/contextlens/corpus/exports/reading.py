@@ -177,7 +177,7 @@ EXPORTS: Mapping[str, Export] = {
     "chat_messages": Export(
         "chats", "`JSON` of Telegram, Slack, Messenger, Teams, DiscordChatExporter",
         "each message", "", "`author`, `chat`",
-        "notices, messages without a text", chat_messages,
+        "notices, messages without a text, other keys", chat_messages,
     ),
     "tagged_tokens": Export(
         "tagged tokens", "`tokens` with `ner_tags` or the like, as JSON or Parquet (Hugging Face)",

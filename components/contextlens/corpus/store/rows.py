@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from contextlens.core import EncoderService
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import Encoding, FloatArray, IntArray
-from contextlens.core.words import Span, split_words
+from contextlens.core.words import Span, folded, split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.searchable import Occurrences, SearchableCorpus
 from contextlens.corpus.store.about import Indexing
@@ -125,7 +125,7 @@ def schema(indexing: Indexing) -> pa.Schema:
 def words_of(text: str, target: Target = None) -> list[WordInContext]:
     """Return the words of a text that may become rows, in order."""
     spans = [span for span in split_words(text) if any(map(str.isalnum, text[slice(*span)]))]
-    words = [text[a:b].casefold() for a, b in spans]
+    words = [folded(text[a:b]) for a, b in spans]
     beside = ["", *words, ""]
     words_in_text = [WordInContext(span, beside[i], beside[i + 2]) for i, span in enumerate(spans)]
     if target is not None and target not in spans:
@@ -281,7 +281,7 @@ def _add(columns: _Columns, number: int, target: Target, encoding: Encoding) -> 
         surface = text[slice(*word.span)]
         columns.texts.append(number)
         columns.spans.append(word.span)
-        columns.words.append(surface.casefold())
+        columns.words.append(folded(surface))
         columns.surfaces.append(surface)
         columns.left.append(word.left)
         columns.right.append(word.right)

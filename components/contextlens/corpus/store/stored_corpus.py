@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
@@ -26,6 +27,7 @@ from contextlens.core import EncoderService
 from contextlens.core.byte_cache import remembered, shared_cache
 from contextlens.core.errors import CorpusError
 from contextlens.core.schema import FloatArray, IntArray
+from contextlens.core.words import folded
 from contextlens.corpus.searchable import Nearest, Occurrences, WordCount
 from contextlens.corpus.store.about import About
 from contextlens.corpus.store.failures import reading, writing
@@ -87,21 +89,21 @@ class StoredCorpus:
 
     def words(self, prefix: str = "", n: int = 20) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.words`."""
-        folded = prefix.casefold()
-        return self._word_counts(lambda words: pc.starts_with(words, folded), n)
+        wanted = folded(prefix)
+        return self._word_counts(lambda words: pc.starts_with(words, wanted), n)
 
     def similar(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.similar`: by difflib's ratio; a very long word has none."""
-        folded = word.casefold()
-        if not folded or len(folded) > _MAX_SPELLING_LENGTH or n < 1:
+        wanted = folded(word)
+        if not wanted or len(wanted) > _MAX_SPELLING_LENGTH or n < 1:
             return ()
         vocabulary = self._vocabulary()
         words = vocabulary.words.slice(0, _N_SPELLING_WORDS)
         lengths = pc.utf8_length(words).to_numpy(zero_copy_only=False)
-        has_similar_length = np.abs(lengths - len(folded)) <= max(2, len(folded) // 2)
+        has_similar_length = np.abs(lengths - len(wanted)) <= max(2, len(wanted) // 2)
         others = words.filter(pa.array(has_similar_length)).to_pylist()
         matches = get_close_matches(
-            folded, [other for other in others if other != folded], n=n, cutoff=_MIN_SPELLING_RATIO
+            wanted, [other for other in others if other != wanted], n=n, cutoff=_MIN_SPELLING_RATIO
         )
         counts = (
             dict(zip(words.to_pylist(), vocabulary.counts.tolist(), strict=False))
@@ -112,31 +114,31 @@ class StoredCorpus:
 
     def inside(self, word: str, n: int = 5) -> tuple[WordCount, ...]:
         """See `SearchableCorpus.inside`."""
-        folded = word.casefold()
-        if not folded:
+        wanted = folded(word)
+        if not wanted:
             return ()
         return self._word_counts(
             lambda words: pc.and_(
-                pc.match_substring(words, folded), pc.not_equal(words, pa.scalar(folded))
+                pc.match_substring(words, wanted), pc.not_equal(words, pa.scalar(wanted))
             ),
             n,
         )
 
     def occurrences(self, word: str, *, most: int | None = None, seed: int = 0) -> Occurrences:
         """See `SearchableCorpus.occurrences`; the same seed gives the same sample."""
-        folded = word.casefold()
+        wanted = folded(word)
         with reading(self.title):
             if most is None:
-                rows = self._rows_of(folded, list(LIGHT))
-                return _occurrences(folded, rows, rows.num_rows)
-            row_numbers = self._row_numbers_of(folded)
+                rows = self._rows_of(wanted, list(LIGHT))
+                return _occurrences(wanted, rows, rows.num_rows)
+            row_numbers = self._row_numbers_of(wanted)
             n_total = len(row_numbers)
             if n_total > most:
                 chosen = np.random.default_rng(seed).choice(n_total, max(0, most), replace=False)
                 rows = self._take(row_numbers[np.sort(chosen)], list(LIGHT))
             else:
-                rows = self._rows_of(folded, list(LIGHT))
-        return _occurrences(folded, rows, n_total)
+                rows = self._rows_of(wanted, list(LIGHT))
+        return _occurrences(wanted, rows, n_total)
 
     def at(self, rows: IntArray) -> Occurrences:
         """See `SearchableCorpus.at`."""
@@ -215,7 +217,7 @@ class StoredCorpus:
             rows = (
                 self._candidates(query, layer, n)
                 if word is None
-                else self._row_numbers_of(word.casefold())
+                else self._row_numbers_of(folded(word))
             )
         cosines = self._cosines(rows, layer, query)
         order = np.argsort(-cosines, kind="stable")[: max(0, n)]
@@ -236,7 +238,10 @@ class StoredCorpus:
         """Return columns of a word's occurrences, sorted by row; the columns must include "row"."""
         from lancedb.expr import col, lit  # expressions, so that no typed text becomes SQL
 
-        rows = self._table.search().where(col("word") == lit(word)).select(columns).to_arrow()
+        is_word = col("word") == lit(word)
+        if (decomposed := unicodedata.normalize("NFD", word)) != word:  # as once stored
+            is_word = is_word | (col("word") == lit(decomposed))
+        rows = self._table.search().where(is_word).select(columns).to_arrow()
         return self._without_new_rows(rows).sort_by("row")
 
     def _without_new_rows(self, rows: pa.Table) -> pa.Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextlens.core.errors import CorpusError
-from contextlens.core.words import Span
+from contextlens.core.words import Span, folded
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.rows import words_of
 from contextlens.features.corpora.controls import (
@@ -104,13 +104,13 @@ def _in_texts(key: str, word: str) -> Hit:
 
 def _spans(corpus: Corpus, word: str) -> list[tuple[int, Span]]:
     """The number of the text and the span of each occurrence in a corpus in memory."""
-    wanted = word.casefold()
+    wanted = folded(word)
     return [
         (i, occurrence.span)
         for i, (text, target) in enumerate(marked_words(corpus))
-        if wanted in text.casefold()
+        if wanted in folded(text)
         for occurrence in words_of(text, target)
-        if text[slice(*occurrence.span)].casefold() == wanted
+        if folded(text[slice(*occurrence.span)]) == wanted
     ]
 
 

@@ -16,6 +16,7 @@ from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import quoted, shortened
 from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import IntArray
+from contextlens.core.words import folded
 from contextlens.corpus.searchable import Occurrences, SearchableCorpus, WordCount
 from contextlens.features.senses.controls import (
     MAX_OCCURRENCES,
@@ -158,7 +159,7 @@ def _marked(corpus: SearchableCorpus, occurrences: Occurrences) -> Occurrences:
     if not has_names or not len(occurrences) or occurrences.is_sample:
         return occurrences
     named = corpus.column(_WORD_TITLE, occurrences.texts)
-    is_marked = occurrences.is_target & [name.casefold() == occurrences.word for name in named]
+    is_marked = occurrences.is_target & [folded(name) == occurrences.word for name in named]
     places = np.flatnonzero(is_marked)
     return replace(occurrences.take(places), n_total=len(places)) if len(places) else occurrences
 

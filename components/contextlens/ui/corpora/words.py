@@ -12,7 +12,7 @@ import numpy as np
 from contextlens.analysis.content_words import content_words
 from contextlens.content.wording import cut, cut_start
 from contextlens.core.byte_cache import remembered
-from contextlens.core.words import Span
+from contextlens.core.words import Span, folded
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.searchable import SearchableCorpus, WordCount
 from contextlens.corpus.store.rows import words_of
@@ -76,7 +76,7 @@ def counted_in(corpus: Corpus) -> WordCounts:
 def all_counts(corpus: Corpus) -> list[WordCount]:
     """Every word of a corpus in memory, most frequent first, then alphabetically."""
     counts = Counter(
-        text[slice(*word.span)].casefold()
+        folded(text[slice(*word.span)])
         for text, span in marked_words(corpus)
         for word in words_of(text, span)
     )
@@ -131,7 +131,7 @@ def senses_of(
     labels_by_word: dict[str, set[str]] = {}
     for (text, span), label in zip(targets, labels, strict=True):
         if span is not None and label:
-            labels_by_word.setdefault(text[slice(*span)].casefold(), set()).add(label)
+            labels_by_word.setdefault(folded(text[slice(*span)]), set()).add(label)
     return {word: len(word_labels) for word, word_labels in labels_by_word.items()}
 
 
