@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from contextlens.corpus.store.indexing import INDEXES
 from contextlens.corpus.store.store import Store
 from contextlens.features.corpora.controls import PAGE, SEARCH
 from contextlens.ui.corpora import catalogue, changing
-from contextlens.ui.corpora.controls import COLLECTION, WORD
+from contextlens.ui.corpora.controls import COLLECTION, SENTENCES, WORD
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.services import service, settings
-from contextlens.ui.state.view import DEFAULT, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browsers import browser, owner_in
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.fields import field
@@ -187,6 +188,15 @@ def test_a_word_is_searched_in_every_corpus_and_its_sentences_are_shown() -> Non
     app = press(app, f"corpora_show_{name}")  # a corpus, chosen, ends the search
     assert SEARCH.of(shown_view(app)) == ""
     assert has_picture(app)
+
+
+def test_a_word_is_searched_in_the_texts_that_the_page_shows_too() -> None:
+    view = SEARCH.put(replace(on(SENTENCES), sentences=(Sentence("A zyzzyva"),)), "zyzzyva")
+    app = opened(view)
+    title = chart(app, "corpora_search_chart")["layout"]["title"]["text"]
+    assert title == "“zyzzyva” occurs once: in 1 of 3 corpora"
+    (sentence,) = [html.proto.body for html in app.get("html") if "hits" in html.proto.body]
+    assert "A <mark>zyzzyva</mark>" in sentence
 
 
 def bold_words(app: AppTest) -> list[str]:

@@ -589,11 +589,12 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
 # --- The search for a word in all corpora
 
 
-def found(view: ViewState) -> bool:
+def found(view: ViewState, shown: CorpusResult) -> bool:
     """Draw the result of a search in place of the picture; False if nothing is searched for."""
     if not SEARCH.of(view).strip():
         return False
-    result = searched(SEARCH.of(view), _known(view))
+    own = {} if shown.corpus is None else {shown.key: shown.corpus}
+    result = searched(SEARCH.of(view), _known(view), own)
     if result.found:
         title = search_title(result)
         figure = corpus_bars(result.found[:MAX_DRAWN_CORPORA], title=title)
