@@ -541,7 +541,9 @@ def picture(result: CorpusResult) -> None:
 
     @st.fragment(run_every=_RECOUNT_SECONDS)
     def words() -> None:
-        now = result_of(session.current())  # a word may have been chosen in this fragment
+        now = result_of(session.current())
+        if now.word != result.word:  # chosen in this fragment; the links of the page lead to it
+            st.rerun()
         _words(now if now.key == result.key else result)
 
     words()
