@@ -19,7 +19,7 @@ with kit.box():
 own_file = st.container()
 left, right = st.columns([7, 3], gap="medium")
 with left:
-    is_search = page.found(view)
+    is_search = page.found(view, result)
     if not is_search:
         page.picture(result)
 with right:

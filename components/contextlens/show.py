@@ -226,6 +226,7 @@ def show_map(
         only_layer = card.n_layers if layer is None else layer
     request = MapRequest(
         model=model,
+        checksum=card.checksum,
         corpus=corpus.key,
         unit=unit,
         pooling="mean" if unit == "tokens" else pooling,

@@ -239,7 +239,7 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     drawn(here)
     assert spots(here).shape == (len(rows), 2)
     around = spots(here)
-    chosen = around[np.argsort(around[:, 0])[:12]]
+    chosen = around[np.argsort(around[:, 0])[:16]]
     lasso(here, chosen)
     expect(here.main.get_by_text("points are selected", exact=False)).to_be_visible()
     with here.page.expect_download() as download:
@@ -248,10 +248,17 @@ def test_a_file_is_mapped_drawn_around_and_the_selection_downloaded(
     table = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     passport = dict(line[2:].split(": ", 1) for line in text.splitlines() if line.startswith("#"))
     assert json.loads(passport["model"]) == BUNDLED_ID
-    assert len(table) >= 12
+    assert len(table) >= 16
     assert {row["sentence"] for row in table} <= {text for text, _ in rows}
     assert all((row["sentence"], row["verdict"]) in rows for row in table)
     assert here.page.locator("img[src=x]").count() == 0
+    selected = """() => { const { _fullData, layout } =
+        document.querySelector('.st-key-map_chart .js-plotly-plot');
+        return _fullData.some(trace => trace.selectedpoints) || !!layout.selections?.length; }"""
+    assert here.page.evaluate(selected)
+    here.click("Clear selection")
+    drawn(here)
+    here.page.wait_for_function(f"!({selected})()")
 
 
 def test_a_click_while_a_file_is_read_loses_no_file(visit: Callable[..., Visit]) -> None:

@@ -16,10 +16,20 @@ import numpy as np
 from contextlens.core.schema import FloatArray, IntArray
 from contextlens.maps.typical import TermCounts, count_terms
 
-__all__ = ["UNITS", "Points", "Unit", "around", "context"]
+__all__ = ["UNITS", "Points", "Unit", "around", "context", "label_title"]
 
 Unit = Literal["words", "tokens", "sentences"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
+_OWN_TITLES = {
+    *("sentence", "token", "group", "group on the map", "layer", "nothing", "x", "y", "z"),
+    *("part of the texts", "position in the sentence", "sentence length in characters"),
+}
+"""The titles of columns and colours that a map has without labels."""
+
+
+def label_title(title: str) -> str:
+    """Return the title of a column of labels on a map, where those of its own are taken."""
+    return f"{title} (label)" if title in _OWN_TITLES else title
 
 
 @dataclass(frozen=True, eq=False)

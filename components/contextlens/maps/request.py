@@ -169,6 +169,7 @@ class MapRequest:
         source: a name for the origin of the texts, chosen by the caller.
         is_first: True for the map of the texts that are read first, which is shown until the whole
             map is there.
+        checksum: that of the model's weights, which may be saved anew under the same id.
     """
 
     model: str
@@ -184,6 +185,7 @@ class MapRequest:
     exact: bool = False
     source: str = ""
     is_first: bool = False
+    checksum: str = ""
 
     @property
     def key(self) -> str:

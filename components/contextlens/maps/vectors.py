@@ -25,7 +25,7 @@ from contextlens.core.words import Span, split_words
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.file_vectors import FileVectors
 from contextlens.maps.plan import Plan
-from contextlens.maps.points import Points, Unit
+from contextlens.maps.points import Points, Unit, label_title
 from contextlens.maps.progress import OnProgress
 from contextlens.maps.request import GIVEN, MapRequest
 
@@ -373,7 +373,7 @@ def _points(
     sentence = np.repeat(np.arange(len(rows)), [len(row.names) for row in rows])[:n_points]
     titles = rows[0].columns if rows else {}
     columns = {t: tuple(v for row in rows for v in row.columns[t])[:n_points] for t in titles}
-    given = {title: tuple(column[i] for i in sentence) for title, column in labels.items()}
+    given = {label_title(t): tuple(column[i] for i in sentence) for t, column in labels.items()}
     clashing = {title for title in given if title in columns and given[title] != columns[title]}
     given = {f"{t} (label)" if t in clashing else t: column for t, column in given.items()}
     measures = {"sentence length in characters": np.array([len(texts[i]) for i in sentence])}

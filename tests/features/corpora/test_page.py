@@ -6,7 +6,9 @@ import csv
 import io
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,13 +20,17 @@ from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import INDEXES
 from contextlens.corpus.store.store import Store
+from contextlens.features.corpora import page
+from contextlens.features.corpora.compute import CorpusResult
 from contextlens.features.corpora.controls import PAGE, SEARCH
 from contextlens.ui.corpora import catalogue, changing
-from contextlens.ui.corpora.controls import COLLECTION, WORD
+from contextlens.ui.corpora.catalogue import Kept
+from contextlens.ui.corpora.controls import COLLECTION, SENTENCES, WORD
+from contextlens.ui.corpora.words import WordCounts
 from contextlens.ui.files.uploads import forget_all
 from contextlens.ui.models.background import jobs, store
 from contextlens.ui.state.services import service, settings
-from contextlens.ui.state.view import DEFAULT, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.support.browsers import browser, owner_in
 from tests.support.corpus_store import indexed, indexing, made_up_corpus
 from tests.support.fields import field
@@ -187,6 +193,15 @@ def test_a_word_is_searched_in_every_corpus_and_its_sentences_are_shown() -> Non
     app = press(app, f"corpora_show_{name}")  # a corpus, chosen, ends the search
     assert SEARCH.of(shown_view(app)) == ""
     assert has_picture(app)
+
+
+def test_a_word_is_searched_in_the_texts_that_the_page_shows_too() -> None:
+    view = SEARCH.put(replace(on(SENTENCES), sentences=(Sentence("A zyzzyva"),)), "zyzzyva")
+    app = opened(view)
+    title = chart(app, "corpora_search_chart")["layout"]["title"]["text"]
+    assert title == "“zyzzyva” occurs once: in 1 of 3 corpora"
+    (sentence,) = [html.proto.body for html in app.get("html") if "hits" in html.proto.body]
+    assert "A <mark>zyzzyva</mark>" in sentence
 
 
 def bold_words(app: AppTest) -> list[str]:
@@ -409,6 +424,23 @@ def test_what_another_process_indexes_is_followed_and_can_be_paused() -> None:
     app = opened(on(name))
     assert "Paused at 0%" in plainly_said(app)
     assert "corpora_go_on" in keys(app)
+
+
+def test_a_word_clicked_while_texts_are_read_reaches_the_links(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A click runs the picture alone, which has the rest of the page run where the word differs."""
+    stored = Kept("mine", None, is_elsewhere=True)
+    before = CorpusResult("mine", "mine", None, stored, WordCounts(0, 0, 0, ()), "", "python")
+    done: list[str] = []
+    monkeypatch.setattr(page, "indexing_panel", lambda _: None)
+    monkeypatch.setattr(page, "_words", lambda result: done.append(result.word))
+    own = SimpleNamespace(fragment=lambda **_: lambda run: run, rerun=lambda: done.append("page"))
+    monkeypatch.setattr(page, "st", own)
+    for word in ("python", "pet"):
+        monkeypatch.setattr(page, "result_of", lambda _, word=word: replace(before, word=word))
+        page.picture(before)
+    assert done == ["python", "page", "pet"]
 
 
 def bundled_indexing() -> Any:

@@ -10,8 +10,9 @@ import pytest
 
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.store.store import Store
+from contextlens.features.corpora.compute import CorpusResult, word_arrays
 from contextlens.features.corpora.snippet import export_snippet, texts_snippet
-from contextlens.ui.corpora.words import all_counts
+from contextlens.ui.corpora.words import all_counts, counted_in
 from tests.support.corpus_store import indexed, made_up_corpus
 
 
@@ -41,10 +42,15 @@ def test_the_export_gives_the_words_and_a_word_s_vectors(
 def test_the_texts_give_the_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """One long text does not make the array of the texts as wide for all of them."""
     corpus = ambiguous_corpus()
-    corpus = replace(corpus, texts=(*corpus.texts, "Ünï “quotes” 水 3rd don’t"), spans=None)
+    texts = (*corpus.texts, "Ünï “quotes” 水 3rd don’t", "long " * 4_000)
+    corpus = replace(corpus, texts=texts, spans=None)
     monkeypatch.chdir(tmp_path)
-    np.savez("word-counts.npz", texts=np.array(corpus.texts))
+    counted = counted_in(corpus)
+    arrays = word_arrays(CorpusResult("file", corpus.name, corpus, None, counted, "", ""))
+    assert arrays["texts"].nbytes < 10 * sum(map(len, corpus.texts))
+    np.savez("word-counts.npz", **arrays)
     own = run(texts_snippet("word-counts.npz", n=5))
     counts = [(each.word, each.n) for each in all_counts(corpus)]
     assert list(own["counts"].items()) == counts  # type: ignore[attr-defined]

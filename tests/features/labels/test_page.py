@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from contextlens.features.labels.controls import (
     LABEL,
     PAGE,
     SECTION,
+    SENTENCE,
     WAY,
     WORD,
 )
@@ -199,6 +201,15 @@ def test_other_words_are_listed_with_what_they_make_of_the_label(model: str) -> 
     assert "each of a single word" in said(app, "reading_edits")
     (edits,) = [one for one in app.dataframe if "turns the label" in one.value.columns]
     assert len(edits.value) > 10
+
+
+def test_other_words_name_the_sentence_that_has_the_letter_now() -> None:
+    """The job is the text's own, whichever letter it has."""
+    text = Sentence("a bad movie")
+    two = SENTENCE.put(opened(TEXT, Sentence("x"), text), "B")
+    for view, name in ((two, "B"), (opened(TEXT, text), "A")):
+        told = said(shown(SECTION.put(view, EDITS)), "reading_edits")
+        assert re.findall(r"\b[AB]\b", told)[:1] == [name]
 
 
 def test_the_model_before_is_chosen_and_compared() -> None:

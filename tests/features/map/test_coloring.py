@@ -21,14 +21,16 @@ from contextlens.features.map.coloring import (
     coloring,
     groups,
 )
+from contextlens.features.map.controls import COLOR
 from contextlens.features.map.display import map_display
 from contextlens.features.map.request import requested_map
 from contextlens.features.map.scatter import map_scatter
+from contextlens.features.map.table import map_table
 from contextlens.figures.theme import CATEGORICAL, MAX_COLORED
 from contextlens.maps.result import MapResult
 from contextlens.ui.state.view import DEFAULT
 from tests.features.map.points import places_of, points_of
-from tests.support.maps import QUICK, TEXTS, drawn_map, map_view
+from tests.support.maps import QUICK, TEXTS, drawn_map, map_view, shown_map
 
 # The columns
 
@@ -74,6 +76,21 @@ def test_a_label_named_like_a_column_of_the_points_can_be_chosen(service: Encode
     assert shown.finding.color.title == "word (label)"
     view = map_view(*TEXTS, **QUICK)  # the first label of more than one kind
     assert map_display(view, drawn_map(service, view, corpus)).finding.color.title == "word"
+
+
+def test_a_label_with_a_title_of_the_map_s_own_keeps_its_values(service: EncoderService) -> None:
+    titles = (LAYER, NOTHING, GROUPS, "group", "sentence", "x", "sentence length in characters")
+    values = ("a", "b", "a", "b")
+    corpus = Corpus("mine", TEXTS, dict.fromkeys(titles, values))
+    view = map_view(source="file", unit="sentences", **QUICK)
+    shown = shown_map(service, view, corpus)
+    assert shown.finding.color.title == "layer (label)"  # the first label colours a file
+    assert not shown.finding.every_layer
+    for title in titles:
+        assert map_table(shown)[f"{title} (label)"].tolist() == list(values)
+    for title in (LAYER, NOTHING, GROUPS):
+        chosen = map_display(COLOR.put(view, title), shown.result).finding
+        assert chosen.column is None
 
 
 def test_a_file_s_first_usable_label_colours_it() -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextlens.features.map.coloring import UNCOLORED
 from contextlens.features.map.controls import MAX_GROUP_NAME_CHARACTERS
 from contextlens.features.map.groups import (
     GroupName,
+    MapGroups,
     apply,
     pack,
     renamed,
     unpack,
 )
+from contextlens.features.map.names import members_of
+from contextlens.maps.clusters import ClusterLabel
 
 OF = "0123456789ab"
 FIRST = np.repeat([0, 1, 2, -1], [40, 30, 20, 10])
@@ -59,6 +65,15 @@ def test_a_name_does_not_move_to_another_group() -> None:
     assert apply(names, np.full(100, -1), LAYERS.get) == {}
     assert apply(names, SECOND, {1: SECOND}.get) == {}  # a map without that layer
     assert apply((GroupName(0, 99, "none"), GroupName(0, 100, "none")), FIRST, LAYERS.get) == {}
+
+
+def test_groups_with_one_name_are_selected_together() -> None:
+    labels = [ClusterLabel(i, (name,), (0.0, 0.0), 1) for i, name in enumerate("aba")]
+    finding = SimpleNamespace(
+        color=UNCOLORED, groups=MapGroups(FIRST, tuple(labels), {}), group_labels=labels
+    )
+    members = members_of(finding)  # type: ignore[arg-type]
+    assert {name: len(rows) for name, rows in members.items()} == {"a": 60, "b": 30}
 
 
 def test_a_new_name_replaces_the_old_one_and_a_blank_removes_it() -> None:

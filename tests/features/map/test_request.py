@@ -25,7 +25,7 @@ from contextlens.features.map.controls import (
     pooling_of,
     word_of,
 )
-from contextlens.features.map.request import request_of, requested_map, settings_of
+from contextlens.features.map.request import of_file, request_of, requested_map, settings_of
 from contextlens.maps.points import UNITS
 from contextlens.maps.request import METHODS, MapRequest, MapSettings
 from contextlens.maps.vectors import RECIPE, SENTENCE_POOLINGS, WORD_POOLINGS, recipe_prompt
@@ -118,7 +118,13 @@ def requested(card: ModelCard, **controls: Any) -> MapRequest:
 def test_every_control_changes_what_it_says_and_nothing_else(
     card: ModelCard, controls: dict[str, Any], changed: dict[str, Any]
 ) -> None:
-    assert requested(card, **controls) == replace(USUAL, **changed)
+    assert requested(card, **controls) == replace(USUAL, checksum=card.checksum, **changed)
+
+
+def test_weights_saved_anew_under_one_id_are_another_map(card: ModelCard) -> None:
+    one, other = requested(card), requested(replace(card, checksum="saved anew"))
+    assert one.key != other.key
+    assert of_file(one) == of_file(other)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +156,7 @@ def test_every_choice_of_a_control_is_one_that_maps_take(card: ModelCard) -> Non
     for control in (METHOD, METRIC, MIN_DIST, DIMS, EFFORT, AT_MOST, UNIT):
         requests = [requested(card, **{control.name: value}) for value in control.options]
         assert len(set(requests)) == len(control.options)
-        assert requested(card, **{control.name: control.default}) == USUAL
+        assert requested(card, **{control.name: control.default}) == requested(card)
     words = word_of()
     assert next(iter(words.options)) == words.default == USUAL.only[0]
     assert set(words.options) == {*ambiguous_corpus().labels["word"], "*"}

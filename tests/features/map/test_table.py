@@ -78,7 +78,8 @@ def test_a_long_text_at_many_points_is_cut_in_the_files(
     shown = shown_map(service, view)
     assert map_arrays(shown)["texts"].tolist() == list(shown.points.texts)
     monkeypatch.setattr(table, "MAX_FILE_CHARACTERS", 200)
-    assert map_arrays(shown)["texts"].tolist() == ["a short text", ("snake " * 17)[:100]]
+    for name in ("texts", "names"):
+        assert map_arrays(shown)[name].tolist() == ["a short text", ("snake " * 17)[:100]]
     assert map_table(shown)["sentence"].tolist() == ["a short text", ("snake " * 17)[:100]]
 
 

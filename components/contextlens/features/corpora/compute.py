@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -332,14 +333,14 @@ def word_rows(result: CorpusResult) -> Sequence[Mapping[str, Any]]:
 
 
 def word_arrays(result: CorpusResult) -> Mapping[str, NDArray[Any]]:
-    """The words and counts of `word_rows` as arrays, and the texts of a ready-made corpus."""
+    """The words and counts of `word_rows` as arrays; the texts of a corpus in memory, in JSON."""
     counts = _counts(result)
     arrays: dict[str, NDArray[Any]] = {
         "words": np.array([count.word[:_MAX_ARRAY_WORD_LENGTH] for count in counts], dtype=np.str_),
         "counts": np.array([count.n for count in counts], dtype=np.int64),
     }
     if result.corpus is not None:
-        arrays["texts"] = np.array(result.corpus.texts)
+        arrays["texts"] = np.array(json.dumps(result.corpus.texts))
     return arrays
 
 

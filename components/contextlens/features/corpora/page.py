@@ -541,7 +541,9 @@ def picture(result: CorpusResult) -> None:
 
     @st.fragment(run_every=_RECOUNT_SECONDS)
     def words() -> None:
-        now = result_of(session.current())  # a word may have been chosen in this fragment
+        now = result_of(session.current())
+        if now.word != result.word:  # chosen in this fragment; the links of the page lead to it
+            st.rerun()
         _words(now if now.key == result.key else result)
 
     words()
@@ -589,11 +591,12 @@ def _on_select(words: tuple[str, ...]) -> Callable[[], None]:
 # --- The search for a word in all corpora
 
 
-def found(view: ViewState) -> bool:
+def found(view: ViewState, shown: CorpusResult) -> bool:
     """Draw the result of a search in place of the picture; False if nothing is searched for."""
     if not SEARCH.of(view).strip():
         return False
-    result = searched(SEARCH.of(view), _known(view))
+    own = {} if shown.corpus is None else {shown.key: shown.corpus}
+    result = searched(SEARCH.of(view), _known(view), own)
     if result.found:
         title = search_title(result)
         figure = corpus_bars(result.found[:MAX_DRAWN_CORPORA], title=title)

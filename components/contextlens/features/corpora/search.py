@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import Span, folded
@@ -72,18 +73,22 @@ class SearchResult:
         return len(self.word) > MAX_SEARCH_CHARACTERS
 
 
-def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
+def searched(
+    typed: str, stored: Sequence[Kept], shown: Mapping[str, Corpus] = MappingProxyType({})
+) -> SearchResult:
     """Return a word's occurrences, ignoring case, in the ready-made and the given corpora.
 
     Args:
         typed: the word; a word of several parts occurs only where a file marks it as one.
         stored: the stored corpora that the visitor knows.
+        shown: the corpus in memory that the page shows, by its name in the view.
     """
     word = " ".join(typed.split())
     result = SearchResult(word)
     if not word or result.is_too_long:
         return result
-    hits = [_in_texts(key, word) for key in WHOLE_READY_TEXTS]
+    texts = {**{key: read() for key, read in WHOLE_READY_TEXTS.items()}, **shown}
+    hits = [_in_texts(key, corpus, word) for key, corpus in texts.items()]
     unread: list[str] = []
     for entry in stored:
         if entry.about is not None or entry.problem:
@@ -95,8 +100,7 @@ def searched(typed: str, stored: Sequence[Kept]) -> SearchResult:
     return SearchResult(word, tuple(hits), tuple(unread))
 
 
-def _in_texts(key: str, word: str) -> Hit:
-    corpus = WHOLE_READY_TEXTS[key]()
+def _in_texts(key: str, corpus: Corpus, word: str) -> Hit:
     spans = _spans(corpus, word)
     sentences = _different([(i, corpus.texts[i], span) for i, span in spans[:_N_READ]])
     return Hit(key, corpus.name, len(spans), counted_in(corpus).n, sentences)

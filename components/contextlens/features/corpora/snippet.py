@@ -33,13 +33,14 @@ print(vectors.shape)
 """
 
 _TEXTS = """\
+import json
 from collections import Counter
 
 import numpy as np
 import regex
 
 with np.load("{file}") as page:
-    texts = page["texts"].tolist()  # or the lines of a file of yours
+    texts = json.loads(str(page["texts"]))  # or the lines of a file of yours
 
 boundary = regex.compile(r"\\b", regex.WORD | regex.V1)  # UAX 29
 counts = Counter()

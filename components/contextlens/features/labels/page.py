@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -262,11 +263,12 @@ def _edits(of: Explained | None) -> OtherWords | None:
     _label_menu(of.labels, of.label)
     task = other_words.task(of, uncached(), token_seconds=maps().token_seconds(of.card))
     cost = say("labels.work.cost_edits", duration=duration(task.size))
-    result: OtherWords | None = waiting.result_of(
+    found: OtherWords | None = waiting.result_of(
         task, cost, place="labels_edits", height=_WORDS_HEIGHT
     )
-    if result is None:
+    if found is None:
         return None
+    result = replace(found, of=of)  # another sentence of this text may have been asked for
     kit.claims(result.claims(), sure=result.sure(), key="reading_edits")
     if result.tried:
         st.caption(say("labels.edits.table", label=of.name, own=of.told(of.score)))

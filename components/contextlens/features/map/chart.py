@@ -64,6 +64,7 @@ def chart_of(
     linked: tuple[int, ...] | None = None,
     narrow: bool = False,
     height: int = HEIGHT,
+    turn: int = 0,
 ) -> MapChart:
     """Return the chart of a map; it is drawn again only if it would differ.
 
@@ -73,6 +74,7 @@ def chart_of(
         linked: points that are selected in the other map.
         narrow: True if it has a phone's width.
         height: in pixels.
+        turn: a number that makes it another chart, without what the browser selected in it.
     """
     marks = display.marks(drawing, linked=linked)
     if has_marks_apart(display):
@@ -81,7 +83,7 @@ def chart_of(
     size = {"narrow": narrow, "height": height}
 
     def compute() -> MapChart:
-        return _chart(display, marks, trails, size)
+        return _chart(display, marks, trails, size, turn)
 
     options = (tuple(sorted(values.items())) for values in (marks.labels, size))
     given = (drawing, marks.chosen, tuple(trails), *options)
@@ -142,7 +144,7 @@ def phone_height(display: MapDisplay) -> int:
 
 
 def _chart(
-    display: MapDisplay, marks: MapMarks, trails: list[int], size: dict[str, Any]
+    display: MapDisplay, marks: MapMarks, trails: list[int], size: dict[str, Any], turn: int
 ) -> MapChart:
     figure, order = draw_map(
         display.result,
@@ -156,6 +158,8 @@ def _chart(
         titled=False,
         **size,
     )
+    if turn:
+        figure.update_layout(meta=turn)
     text = figure.to_json()
     return MapChart(figure, order, len(text), _digest(text))
 

@@ -29,7 +29,7 @@ from contextlens.figures.theme import (
     plain,
     ramp_color,
 )
-from contextlens.maps.points import Points, Unit
+from contextlens.maps.points import Points, Unit, label_title
 from contextlens.maps.request import MapRequest
 from contextlens.maps.result import MapResult
 from contextlens.ui.state.controls import Choice
@@ -74,7 +74,7 @@ def _names(unit: Unit, corpus: Corpus | None) -> list[str]:
     measures = ["sentence length in characters"]
     if unit != "sentences":
         measures.insert(0, "position in the sentence")
-    given = [] if corpus is None else list(corpus.labels)
+    given = [] if corpus is None else [label_title(title) for title in corpus.labels]
     return list(dict.fromkeys([*given, *columns, GROUPS, LAYER, *measures, NOTHING]))
 
 
@@ -84,7 +84,7 @@ def usual_color(request: MapRequest, corpus: Corpus | None) -> str:
         return GROUPS
     if corpus.spans is not None:  # chosen words: coloured by word, a single word by its senses
         return "sense" if len(request.only) == 1 and request.unit == "words" else "word"
-    usable = (title for title in corpus.labels if _is_usable(corpus, title))
+    usable = (label_title(title) for title in corpus.labels if _is_usable(corpus, title))
     return next(usable, GROUPS)
 
 

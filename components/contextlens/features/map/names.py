@@ -29,12 +29,12 @@ def members_of(finding: Finding) -> dict[str, IntArray]:
         codes = {name: i for i, name in enumerate(color.order)}
         numbers = np.array([codes.get(str(value), -1) for value in color.values])
         return {name: np.flatnonzero(numbers == i) for name, i in codes.items()}
+    clusters: dict[str, list[int]] = {}  # a visitor may give two groups one name
+    for label in finding.group_labels:
+        if label.words:
+            clusters.setdefault(", ".join(label.words), []).append(label.cluster)
     groups = finding.groups.numbers
-    return {
-        ", ".join(label.words): np.flatnonzero(groups == label.cluster)
-        for label in finding.group_labels
-        if label.words
-    }
+    return {name: np.flatnonzero(np.isin(groups, own)) for name, own in clusters.items()}
 
 
 def names_of(result: MapResult, row: int, shown: int, finding: Finding) -> tuple[SideName, ...]:

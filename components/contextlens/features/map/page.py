@@ -55,7 +55,7 @@ from contextlens.features.map.widgets import (
     SELECTION,
     card_list,
     check_webgl,
-    clear_selection,
+    draw_without_selection,
     group_fields,
     has_webgl,
     map_chart,
@@ -706,7 +706,7 @@ def _selection_buttons(display: MapDisplay, rows: tuple[int, ...]) -> None:
         icon=":material/close:",
         width="stretch",
         key="map_clear",
-        on_click=clear_selection,
+        on_click=draw_without_selection,
     )
 
 

@@ -106,6 +106,7 @@ def of_file(request: MapRequest) -> MapRequest:
     return replace(
         request,
         model="",
+        checksum="",
         exact=False,
         unit="sentences",
         pooling=GIVEN,
@@ -131,6 +132,7 @@ def request_of(view: ViewState, card: ModelCard, corpus: str, n_texts: int) -> M
     has_all_layers = has_layers(pooling) and can_gather_all_layers(limit, card)
     return MapRequest(
         model=view.model,
+        checksum=card.checksum,
         corpus=corpus,
         source=collection_of(view, PAGE),
         unit=unit,

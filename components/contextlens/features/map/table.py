@@ -47,7 +47,7 @@ def map_arrays(display: MapDisplay) -> Mapping[str, NDArray[Any]]:
         "all_vectors": result.vectors,
         "sentence": points.sentence,
         "spans": points.spans,
-        "names": np.array(points.names),
+        "names": np.array(_bounded(points.names, points.n_points)),
         "texts": np.array(_bounded(points.texts, len(points.texts))),
     }
 

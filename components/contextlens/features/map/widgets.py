@@ -60,6 +60,8 @@ SELECTION = "map_selection"
 """The session key for the selected points."""
 _TABLE_TURN = "map_table_turn"
 """The session key for the number of the table's widget; a new one has no selected rows."""
+_CHART_TURN = "map_chart_turn"
+"""The session key for the number of the drawing; a new one has no box or lasso."""
 
 # --- The marks of points
 
@@ -78,6 +80,12 @@ def clear_selection() -> None:
     """Clear the selection, and that of the table: a new table has no selected rows."""
     session.keep(SELECTION, None)
     session.keep(_TABLE_TURN, (session.kept(_TABLE_TURN) or 0) + 1)
+
+
+def draw_without_selection() -> None:
+    """Clear the selection, and have the chart drawn without the browser's box or lasso."""
+    clear_selection()
+    session.keep(_CHART_TURN, (session.kept(_CHART_TURN) or 0) + 1)
 
 
 # --- The chart
@@ -106,9 +114,12 @@ def map_chart(
         linked: points that are selected in the other map.
         half: True if it takes half of the page.
     """
-    name, is_phone = drawing_of(display, key), session.is_phone()
+    turn = session.kept(_CHART_TURN) or 0
+    name, is_phone = drawing_of(display, f"{key} {turn}"), session.is_phone()
     height = phone_height(display) if is_phone else HEIGHT
-    chart = chart_of(display, name, linked=linked, narrow=half or is_phone, height=height)
+    chart = chart_of(
+        display, name, linked=linked, narrow=half or is_phone, height=height, turn=turn
+    )
     n, order, of = display.drawn.n_points, chart.order, name_of(display.result)
     is_apart = has_marks_apart(display)
 
