@@ -44,7 +44,7 @@ def test_the_texts_give_the_words(
 ) -> None:
     """One long text does not make the array of the texts as wide for all of them."""
     corpus = ambiguous_corpus()
-    texts = (*corpus.texts, "Ünï “quotes” 水 3rd don’t", "long " * 4_000)
+    texts = (*corpus.texts, "Ünï “quotes” 水 3rd don’t café cafe\u0301", "long " * 4_000)
     corpus = replace(corpus, texts=texts, spans=None)
     monkeypatch.chdir(tmp_path)
     counted = counted_in(corpus)

@@ -34,6 +34,7 @@ print(vectors.shape)
 
 _TEXTS = """\
 import json
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -42,12 +43,17 @@ import regex
 with np.load("{file}") as page:
     texts = json.loads(str(page["texts"]))  # or the lines of a file of yours
 
+
+def folded(word):  # without case; composed and decomposed spellings are equal
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).casefold())
+
+
 boundary = regex.compile(r"\\b", regex.WORD | regex.V1)  # UAX 29
 counts = Counter()
 for text in texts:
     cuts = sorted({{0, len(text), *(match.start() for match in boundary.finditer(text))}})
     words = [text[a:b] for a, b in zip(cuts, cuts[1:])]
-    counts.update(word.casefold() for word in words if any(map(str.isalnum, word)))
+    counts.update(folded(word) for word in words if any(map(str.isalnum, word)))
 counts = dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 for word, n in list(counts.items())[:{n}]:
     print(word, n)
