@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from contextlens.content.language import say
 from contextlens.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
@@ -35,7 +36,8 @@ def pad_sizes(longest: int, limit: int) -> list[int]:
     return [n for n in sorted(sizes) if longest <= n <= limit]
 
 
-def repeat_within(letter: str, default: int, maximum: int) -> Number:
+def repeat_within(letter: str, default: int, maximum: int, *, has_pair: bool) -> Number:
     """Return the number of repetitions of a sentence; by default enough to exceed the limit."""
     control = REPEAT.between(1, maximum, default=default)
-    return replace(control, label=say("masks.repeat_of", letter=letter))
+    key: Literal["first", "only"] = "first" if has_pair else "only"
+    return replace(control, label=say(f"masks.repeat.{key}", letter=letter))

@@ -129,7 +129,7 @@ def look_closer(masks: Masks, view: ViewState, service: EncoderService, card: Mo
         row = masks.batch.row(masks.chosen)
         question = say("masks.limit.question", token=card.max_length + 1)
         with st.expander(question, icon=":material/content_cut:"):
-            times = inputs.number(view, repetition(row, card.max_length))
+            times = inputs.number(view, repetition(service, card, row))
             cut = token_limit(service, card, row.alone, times)
             kit.chart(cut.figure(), key="masks_limit", alt=cut.alt())
             st.markdown(" ".join(map(str, cut.claims())))
