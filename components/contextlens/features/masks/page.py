@@ -79,7 +79,8 @@ def picture(masks: Masks, view: ViewState) -> None:
     notes = grid.notes()
     if masks.example:
         n = len(view.sentences) - len(masks.left_out)
-        notes.append(claim("masks.example", example=masks.example, n=n))
+        names = {"example": masks.example, "chosen": masks.chosen}
+        notes.append(claim("masks.example", n=n, **names))
     st.caption(" ".join(map(str, notes)))
     layer_bar(view, masks.batch.layers)
     sure = [] if cases is None else cases.sure()
