@@ -256,6 +256,7 @@ class Masks:
         layer: the chosen layer.
         chosen: the letter of the chosen text.
         example: the letter of the example in the batch; "" without it.
+        limit: the model's limit, in tokens.
         padding: the possible lengths of the batch.
         left_out: letters of the blank sentences.
         unfit: a requested length that is too short or too long, or "".
@@ -267,6 +268,7 @@ class Masks:
     layer: int
     chosen: str
     example: str = ""
+    limit: int
     padding: Choice = PAD_TO
     left_out: tuple[str, ...] = ()
     unfit: str = ""
@@ -323,7 +325,7 @@ class Masks:
         if self.unfit:
             numbers = {
                 "longest": max(batch.lengths),
-                "limit": int(list(self.padding.options)[-1]),
+                "limit": self.limit,
                 "pad_to": batch.pad_to,
             }
             claims.append(claim("masks.problem.unfit", asked=escape(self.unfit), **numbers))
@@ -370,6 +372,7 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
         unfit=requested if is_number and requested != size else "",
     )
 
+        limit=card.max_length,
 
 def _token_counts(
     view: ViewState, service: EncoderService, sentences: Sequence[Sentence]
