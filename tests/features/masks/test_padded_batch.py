@@ -301,6 +301,12 @@ def test_the_limit_that_is_said_is_the_models(n: int, long_service: EncoderServi
     assert "the model's limit is 8,192." in note
 
 
+def test_a_batch_that_would_take_gigabytes_is_refused(long_service: EncoderService) -> None:
+    view = replace(view_of("a" + " a" * 1499, *["a"] * 7), model="folder:long")
+    with pytest.raises(RequestError, match="8 sentences padded to 1,502 tokens each are too many"):
+        batch_of(view, long_service)
+
+
 def test_the_lengths_end_at_the_models(tiny_service: EncoderService) -> None:
     card = tiny_service.load("folder:bert")
     for text in ("python", "python " * 40):

@@ -12,6 +12,8 @@ PAGE = "masks"
 LONGEST = "Longest"
 SIZES = (16, 32, 64, 128, 512)
 """Lengths to pad a batch to."""
+MAX_POSITIONS = 8_192
+"""Sentences of a batch times its length: ModernBERT's hidden states of so many take 1.2 GB."""
 MAX_REPETITIONS = 10_000
 
 MASK = replace(switch(PAGE, "mask"), default=True)
