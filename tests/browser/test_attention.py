@@ -106,6 +106,12 @@ def the_keyboard_alone_walks_heads_and_tokens(here: Visit) -> None:
     with here.rerun():
         here.page.keyboard.press("Enter")
     assert "Head 3 of layer 2, one of 72 such parts, takes" in said(here)
+    item = here.main.locator(".heads .item").nth(1)
+    item.focus()
+    with here.rerun():
+        here.page.keyboard.press("Enter")
+    expect(item).to_have_attribute("aria-pressed", "true")
+    expect(item).to_be_focused()
     token(here, "from", "python", 5).focus()
     here.page.keyboard.press("ArrowRight")
     expect(token(here, "to", "python", 5)).to_be_focused()

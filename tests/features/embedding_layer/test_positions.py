@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,14 +16,13 @@ from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.embedding_layer.controls import PAGE
 from contextlens.features.embedding_layer.position_table import (
-    PositionStatistics,
     compare_positions,
     sinusoid,
 )
 from contextlens.features.embedding_layer.positions import (
     Positions,
-    distance_means,
     drawn_positions,
+    mean_cosine,
 )
 from contextlens.ui.state.view import DEFAULT
 from tests.features.embedding_layer.sums import TRAINED, UNTRAINED, Chance, Draw, keys_of, on
@@ -34,10 +34,11 @@ def table(service: EncoderService) -> np.ndarray:
     return service.matrix(BUNDLED_ID, "embeddings.position_embeddings.weight")
 
 
+@pytest.mark.parametrize("n", [None, 300])
 @pytest.mark.parametrize("first", [0, 2])
-def test_cosines_and_curve_are_sklearn_s(table: np.ndarray, first: int) -> None:
+def test_the_curve_is_sklearn_s(table: np.ndarray, first: int, n: int | None) -> None:
+    table = table[:n]  # more rows than dimensions, or fewer
     statistics, rows = compare_positions(table, first), table[first:].astype(np.float64)
-    np.testing.assert_allclose(statistics.cosines, cosine_similarity(rows), atol=1e-5)
     oracle = PCA(2, svd_solver="full").fit(rows)
     expected = oracle.transform(rows)
     expected *= np.sign((statistics.curve * expected).sum(axis=0))
@@ -54,9 +55,21 @@ def test_the_formula_is_the_one_that_transformers_has() -> None:
     np.testing.assert_allclose(sinusoid(40, 24), expected.numpy(), atol=1e-5)
 
 
-def test_distance_means_are_those_of_the_diagonals() -> None:
-    cosines = np.array([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]], np.float32)
-    np.testing.assert_allclose(distance_means(cosines), [1, 0.3, 0.2], atol=1e-6)
+@pytest.mark.parametrize("distance", [1, 50, 511])
+def test_mean_cosines_are_those_of_sklearn(table: np.ndarray, distance: int) -> None:
+    expected = np.diagonal(cosine_similarity(table.astype(np.float64)), distance).mean()
+    assert mean_cosine(table, distance) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_long_table_takes_memory_for_its_rows_alone() -> None:
+    rows = np.random.default_rng(0).normal(size=(20_000, 8)).astype(np.float32)
+    tracemalloc.start()
+    result = Positions(rows, compare_positions(rows, 0), drawn_positions(DEFAULT, 20_000), TRAINED)
+    assert result.claims()
+    assert len(result.figure().data[0].z) <= 128
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000  # all cosines would take 1,600 MB
 
 
 @pytest.mark.parametrize("rows", [np.zeros((3, 4)), np.ones((1, 4)), np.ones((2, 4))], ids=str)
@@ -75,17 +88,16 @@ def test_positions_are_drawn_in_steps() -> None:
 
 
 def test_positions_keep_their_numbers_when_only_some_are_drawn() -> None:
-    draw = np.random.default_rng(0)
-    cosines, curve = draw.uniform(size=(12, 12)), draw.normal(size=(12, 2))
-    statistics = PositionStatistics(0, cosines, curve, (0.5, 0.25), 0.0)
-    result = Positions(statistics, range(0, 12, 4), TRAINED)
+    rows = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
+    statistics, cosines = compare_positions(rows, 0), cosine_similarity(rows.astype(np.float64))
+    result = Positions(rows, statistics, range(0, 12, 4), TRAINED)
     (trace,) = result.figure().data
     assert (trace.x0, trace.dx, trace.y0, trace.dy) == (0, 4, 0, 4)
     np.testing.assert_allclose(trace.z, cosines[::4, ::4], atol=1e-5)
     figure = result.curve()
-    np.testing.assert_allclose(figure.data[0].x, curve[:, 0], atol=1e-5)
+    np.testing.assert_allclose(figure.data[0].x, statistics.curve[:, 0], atol=1e-5)
     assert [note.text for note in figure.layout.annotations] == ["0", "1", "10", "11"]
-    assert len(Positions(statistics, range(5), TRAINED).curve().data[0].x) == 5
+    assert len(Positions(rows, statistics, range(5), TRAINED).curve().data[0].x) == 5
 
 
 def check_positions(chance: Chance, draw: Draw) -> Iterator[Claim]:
@@ -97,7 +109,7 @@ def check_positions(chance: Chance, draw: Draw) -> Iterator[Claim]:
         rows = rows[:1] * np.where(np.arange(n + first) % 2, 1, -1)[:, None]  # neighbours opposite
     rows = (np.ones_like(rows) if chance.random() < 0.1 else rows).astype(np.float32)
     statistics, state = compare_positions(rows, first), chance.choice((TRAINED, UNTRAINED))
-    result = Positions(statistics, range(0, n, chance.choice((1, 2))), state)
+    result = Positions(rows[first:], statistics, range(0, n, chance.choice((1, 2))), state)
     claims, sure, notes = result.claims(), result.sure(), result.notes()
     title, curve = result.title(), result.curve_title()
     assert [note.numbers["step"] for note in notes] == [2] * (result.drawn.step == 2)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from contextlens.core import BUNDLED_ID, EncoderService
+from contextlens.features.embedding_layer.controls import TOKEN
 from contextlens.features.embedding_layer.embedding_sum import embedding_sum
 from contextlens.features.embedding_layer.starts import (
     N_STRIPES,
@@ -65,6 +66,12 @@ def test_where_the_places_are_the_same_an_example_has_another_one(service: Encod
     assert found.starts[2].is_example
     assert found.starts[2].position != 5
     assert [row["start, alike"] for row in found.rows()][:2] == pytest.approx([1, 1], abs=1e-6)
+
+
+def test_a_word_of_the_second_text_stands_under_that(service: EncoderService) -> None:
+    pair = Sentence("Where does a python sleep?", "It coils up in a tree.")
+    found = starts(service, TOKEN.put(replace(DEFAULT, sentences=(pair,)), "14"))
+    assert (found.token, found.starts[0].text) == ("tree", pair.pair)
 
 
 @pytest.mark.parametrize("text", ["snake", "", "<b>x</b>", "القط"])

@@ -13,6 +13,7 @@ import pytest
 from contextlens.analysis.similarity import Item
 from contextlens.features.home.figures import drawing_of
 from contextlens.features.home.flows import FlowWord, Row
+from contextlens.features.home.reading import in_words
 from contextlens.features.home.tug import Tug
 from contextlens.features.home.widgets import Picture
 from contextlens.figures.svg import HEIGHT, WIDTH
@@ -67,6 +68,20 @@ def test_arcs_are_as_wide_as_the_changes_of_the_shown_layer() -> None:
     start = drawing_of(replace(picture, changes=changes, layer=0))
     thinnest = [float(found) for found in re.findall(r'<path [^>]*stroke-width="([\d.]+)"', start)]
     assert set(thinnest) == {0.75}
+
+
+def test_in_words_it_is_where_the_dots_are() -> None:
+    picture = picture_of(3, ["I", "python"])
+    assert picture.tug is not None
+    places = np.tile(np.float32([[-0.203], [0.1], [-0.3]]), 3)
+    drawn = replace(picture.tug, left="queen", right="chess", places=places, is_clear=places < 0.05)
+    by_references = in_words(replace(picture, tug=replace(drawn, middle=-0.303)))
+    assert "A: chess gains (+0.100 from the average start)." in by_references
+    assert "B: neither gains (+0.403 from the average start)." in by_references
+    by_senses = replace(drawn, others=(None, None, "the card"), is_of_senses=True)
+    text = in_words(replace(picture, tug=by_senses))
+    assert text.count("A is nearer to queen (−0.203).") == 1
+    assert text.endswith("C leans to a third meaning, the card.")
 
 
 def test_without_changes_the_words_and_the_line_are_drawn() -> None:

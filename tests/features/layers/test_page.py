@@ -31,11 +31,13 @@ from tests.support.pages import (
     alone,
     bundled_app,
     chart,
+    choose_letter,
     everything_said,
     frame,
     framed,
     matrix,
     offered_files,
+    pick,
     press,
     said,
     send,
@@ -134,6 +136,13 @@ def test_a_click_follows_a_token_through_the_layers(service: EncoderService) -> 
     hidden = service.encode(BUNDLED_ID, [DEFAULT.sentences[0].text])[0].hidden
     np.testing.assert_allclose(seen(app, "layers_vector"), hidden[:, 4], atol=1e-4)
     assert "The token most similar to “pet” is" in said(app, "reading_nearest")
+
+
+def test_a_word_clicked_above_is_followed_after_a_picked_token() -> None:
+    picked = TOKEN.put(DEFAULT, 2)
+    assert "“love”" in said(opened(picked))
+    assert "“pet”" in said(pick(opened(picked), "pet"))
+    assert "“python”" in said(choose_letter(opened(picked), 1))
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ def _odd_masks(seed: int) -> Masks:
         averaged=chance.random() < 0.5,
         layer=chance.choice(LAYERS),
         chosen=chance.choice(batch.rows).label,
+        limit=512,
     )
 
 

@@ -6,7 +6,7 @@ import ast
 import io
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,7 +53,7 @@ from tests.support.claims import read, unreached
 from tests.support.oracle import Oracle
 from tests.support.snippets import run
 from tests.support.texts import AWKWARD, TYPED
-from tests.support.tiny_models import FAMILIES, MAX_LENGTH
+from tests.support.tiny_models import FAMILIES, MAX_LENGTH, build
 
 MODELS = ("bert", "distilbert", "roberta", "albert", "bert-without-pooler")
 """A kind of positions, segments and pooler each; the tests of the core compare every family."""
@@ -278,6 +278,33 @@ def test_a_length_that_cannot_be_is_said_and_not_done(service: EncoderService, s
         f"Padding to {size} is impossible: the longest sentence has 7 tokens, and the model's "
         "limit is 512. The batch is padded to 7."
     ]
+
+
+@pytest.fixture(scope="module")
+def long_service(
+    tmp_path_factory: pytest.TempPathFactory, open_with: Callable[..., EncoderService]
+) -> EncoderService:
+    """A service with a model that takes 8,192 tokens, "folder:long"."""
+    root = tmp_path_factory.mktemp("long")
+    build("modernbert", root / "long", max_position_embeddings=8192)
+    settings = root / "long" / "tokenizer_config.json"
+    written = {**json.loads(settings.read_text(encoding="utf-8")), "model_max_length": 8192}
+    settings.write_text(json.dumps(written), encoding="utf-8")
+    return open_with(model_folder=root)
+
+
+@pytest.mark.parametrize("n", [130, 600])
+def test_the_limit_that_is_said_is_the_models(n: int, long_service: EncoderService) -> None:
+    view = replace(view_of("a", "a" + " a" * (n - 1), pad_to="128"), model="folder:long")
+    (note,) = notes(batch_of(view, long_service))
+    assert note.startswith(f"Padding to 128 is impossible: the longest sentence has {n + 2} ")
+    assert "the model's limit is 8,192." in note
+
+
+def test_a_batch_that_would_take_gigabytes_is_refused(long_service: EncoderService) -> None:
+    view = replace(view_of("a" + " a" * 1499, *["a"] * 7), model="folder:long")
+    with pytest.raises(RequestError, match="8 sentences padded to 1,502 tokens each are too many"):
+        batch_of(view, long_service)
 
 
 def test_the_lengths_end_at_the_models(tiny_service: EncoderService) -> None:

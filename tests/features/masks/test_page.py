@@ -92,13 +92,16 @@ def test_the_page_shows_what_was_computed(service: EncoderService) -> None:
     app = framed()
     assert [title.value for title in app.title] == ["Padding & masks"]
     assert_shows(app, service, DEFAULT)
-    assert "Your sentences are equally long, so we added a longer one, C." in captions(app)
+    shown = (
+        "Your sentences are equally long, so only A is shown, beside a longer one that we added, C."
+    )
+    assert shown in captions(app)
     assert "Hatched: [PAD], which no token reads (mask 0)" in captions(app)
     assert table(app, "mask")["mask"].tolist() == [1] * 7 + [0] * 15
     off = framed(PADDED)
     assert_shows(off, service, PADDED)
     assert "Hatched: [PAD], read as text (mask 1)" in captions(off)
-    assert "we added a longer one" not in captions(off)
+    assert "longer one that we added" not in captions(off)
     assert set(table(off, "mask")["mask"]) == {1}
     for key in (LAYERS, TOKENS, LIMIT):
         assert chart(app, key)["data"]

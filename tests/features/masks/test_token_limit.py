@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from contextlens.content.language import Claim
 from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.features.masks.token_limit import TokenLimit, repetition, token_limit
-from contextlens.ui.state.view import DEFAULT
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.features.masks.odd import batch_of, view_of
 from tests.support.claims import read, unreached
 
@@ -20,7 +21,7 @@ from tests.support.claims import read, unreached
 def test_a_text_is_repeated_until_it_is_too_long(service: EncoderService) -> None:
     card = service.load(BUNDLED_ID)
     row = batch_of(DEFAULT, service).row
-    asked = repetition(row, card.max_length)
+    asked = repetition(service, card, row)
     assert asked.default == 123  # five tokens of its own, for a fifth more than 512
     assert asked.label == "Times to repeat sentence A"
     for times, lost in ((asked.default, 105), (102, 0), (103, 5)):
@@ -29,13 +30,23 @@ def test_a_text_is_repeated_until_it_is_too_long(service: EncoderService) -> Non
         assert (result.limit, result.n_positions) == (512, 512)
 
 
+def test_of_a_pair_the_first_text_alone_is_repeated_until_it_is_too_long(
+    service: EncoderService,
+) -> None:
+    card, pair = service.load(BUNDLED_ID), Sentence("Where does a python sleep?", "It coils up.")
+    row = batch_of(replace(DEFAULT, sentences=(pair,)), service).batch.row("A")
+    asked = repetition(service, card, row)
+    assert asked.label == "Times to repeat the first text of A"
+    assert token_limit(service, card, row.alone, asked.default).tokens.n_truncated > 0
+
+
 @pytest.mark.parametrize(
     ("text", "default", "most"),
     [("\x00", 615, 10_000), ("x" * 20_000, 9, 9), ("word " * 4000, 1, 9)],
 )
 def test_repetition_has_an_end(service: EncoderService, text: str, default: int, most: int) -> None:
     masks = batch_of(view_of(text), service)
-    asked = repetition(masks.batch.row(masks.chosen), 512)
+    asked = repetition(service, service.load(BUNDLED_ID), masks.batch.row(masks.chosen))
     assert (asked.low, asked.default, asked.high) == (1, default, most)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from contextlens.content.examples import EXAMPLES
 from contextlens.ui.state.controls import (
+    PICKED_TOKENS,
     TEXTS,
     choice,
     number,
@@ -16,6 +17,7 @@ from contextlens.ui.state.controls import (
     sentence_index,
     switch,
     text,
+    without_left_tokens,
 )
 from contextlens.ui.state.view import DEFAULT, Sentence, Value, ViewState, from_example
 
@@ -90,6 +92,20 @@ def test_the_first_sentence_stands_in_for_one_that_is_gone():
 def test_what_is_asked_is_told_even_where_it_is_not_allowed(value, asked):
     assert COLOR.asked(holding("color", value)) == asked
     assert COLOR.asked(DEFAULT) is None
+
+
+@pytest.mark.parametrize("page", PICKED_TOKENS)
+def test_a_picked_token_goes_with_its_sentence_alone(page: str) -> None:
+    first, second = DEFAULT.sentences
+    picked = {**dict.fromkeys(PICKED_TOKENS[page], 4), "show": "All"}
+    view = replace(DEFAULT, controls={page: picked})
+    for other in (replace(first, word=(2, 6)), Sentence("another"), replace(first, pair="more")):
+        changed = replace(view, sentences=(other, second))
+        assert without_left_tokens(changed, view).controls == {page: {"show": "All"}}
+    shown = sentence_choice(page).put(view, "B")
+    assert without_left_tokens(shown, view).controls == {page: {"show": "All", "sentence": "B"}}
+    elsewhere = replace(view, sentences=(first, Sentence("another"), second), layer=2)
+    assert without_left_tokens(elsewhere, view) == elsewhere
 
 
 def test_an_example_keeps_the_model_and_the_texts_of_the_view() -> None:

@@ -1,4 +1,4 @@
-"""The position table of a model: its rows compared with each other and with the fixed formula."""
+"""The position table of a model: its rows in two dimensions, and beside the fixed formula."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextlens.core import EncoderService
 from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import FloatArray
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum
-from contextlens.features.embedding_layer.word_rows import row_cosines
 
 _ROWS = "embeddings.position_embeddings.weight"
 _MIN_FIXED = 0.99
@@ -23,14 +22,12 @@ class PositionStatistics:
 
     Attributes:
         first: the first row that a text uses; the rows before it (RoBERTa, MPNet) are left out.
-        cosines: (n_rows, n_rows) of the usable rows.
         curve: (n_rows, 2) the rows on their first two principal components.
         explained: the share of the variance on each of the two.
         fixed: mean cosine of the rows with those of the fixed sine and cosine formula.
     """
 
     first: int
-    cosines: FloatArray
     curve: FloatArray
     explained: tuple[float, float]
     fixed: float
@@ -64,13 +61,13 @@ def position_table(
 
 
 def compare_positions(table: FloatArray, first: int) -> PositionStatistics:
-    """Compare a table's rows, from `first` on, with each other and with the formula."""
+    """Measure a table's rows, from `first` on, and compare them with the formula."""
     rows = table[first:]
     formula = sinusoid(*table.shape)[first:]
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(formula, axis=1)
     fixed = float(((rows * formula).sum(axis=1) / np.maximum(lengths, 1e-12)).mean())
     curve, explained = _principal(rows)
-    return PositionStatistics(first, row_cosines(rows, rows), curve, explained, fixed)
+    return PositionStatistics(first, curve, explained, fixed)
 
 
 def sinusoid(n_rows: int, n_dims: int) -> FloatArray:
@@ -84,12 +81,15 @@ def sinusoid(n_rows: int, n_dims: int) -> FloatArray:
 def _principal(rows: FloatArray) -> tuple[FloatArray, tuple[float, float]]:
     """Coordinates on the first two principal components, and their share of the variance.
 
-    Uses the (n_rows, n_rows) matrix of inner products: same as PCA and faster for few rows.
+    Uses the matrix of inner products, of the rows or of the dimensions, whichever are fewer: same
+    as PCA.
     """
     centred = rows.astype(np.float64) - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred @ centred.T)
+    is_tall = len(rows) > rows.shape[1]
+    values, vectors = np.linalg.eigh(centred.T @ centred if is_tall else centred @ centred.T)
     top = np.maximum(values[::-1][:2], 0)
-    curve = vectors[:, ::-1][:, :2] * np.sqrt(top)
+    axes = vectors[:, ::-1][:, :2]
+    curve = centred @ axes if is_tall else axes * np.sqrt(top)
     if curve.shape[1] < 2:
         curve = np.pad(curve, ((0, 0), (0, 2 - curve.shape[1])))
         top = np.pad(top, (0, 2 - len(top)))

@@ -15,6 +15,7 @@ from contextlens.core.schema import FloatArray, PartState
 from contextlens.features.embedding_layer.controls import N_FIRST_POSITIONS, POSITIONS
 from contextlens.features.embedding_layer.embedding_sum import EmbeddingSum, untrained_caution
 from contextlens.features.embedding_layer.position_table import PositionStatistics, position_table
+from contextlens.features.embedding_layer.word_rows import row_cosines, unit_rows
 from contextlens.figures.theme import SEQUENTIAL, SIGNED, figure, values
 from contextlens.ui.panel import Panel
 from contextlens.ui.state.view import ViewState
@@ -36,20 +37,22 @@ class Positions(Panel):
     """The similarity of position rows, and their curve in two dimensions.
 
     Attributes:
-        statistics: the measurements of all usable rows.
+        table: (n_rows, n_embedding_dims) all usable rows.
+        statistics: their measurements.
         drawn: the positions in the matrix, in equal steps; the curve has each one up to their end.
         state: the training state of the embedding layer.
     """
 
     formula: ClassVar[str] = FORMULA
 
+    table: FloatArray
     statistics: PositionStatistics
     drawn: range
     state: PartState
 
     def claims(self) -> list[Claim]:
         """The similarity of near and far positions, the variance in the curve, and any caution."""
-        n = len(self.statistics.cosines)
+        n = len(self.table)
         if n < _MIN_POSITIONS:
             return [claim("embedding_layer.positions.few", n=n)]
         near, far = self._near_and_far
@@ -65,31 +68,31 @@ class Positions(Panel):
     def sure(self) -> list[Claim]:
         """The first row that a text uses, if it is not row 0."""
         first = self.statistics.first
-        if not first or len(self.statistics.cosines) < _MIN_POSITIONS:
+        if not first or len(self.table) < _MIN_POSITIONS:
             return []
         return [claim("embedding_layer.positions.first", first=first)]
 
     def notes(self) -> list[Claim]:
         """The positions that the matrix leaves out, if any."""
-        step, n = self.drawn.step, len(self.statistics.cosines)
+        step, n = self.drawn.step, len(self.table)
         if step == 1:
             return []
         return [claim("embedding_layer.positions.thinned", step=step, n=n, few=N_FIRST_POSITIONS)]
 
     def title(self) -> Claim:
         """The similarity of near and far positions."""
-        if len(self.statistics.cosines) < _MIN_POSITIONS:
+        if len(self.table) < _MIN_POSITIONS:
             return claim("embedding_layer.positions.title.few")
         near, far = self._near_and_far
         return claim("embedding_layer.positions.title.compared", near=near, far=far)
 
     def figure(self) -> go.Figure:
         """The cosines of the rows with each other, on a colour scale from -1 to 1."""
-        drawn = self.drawn
+        drawn, rows = self.drawn, self.table[self.drawn]
         bare = {"showgrid": False, "zeroline": False, "ticks": "", "title": {"text": "position"}}
         trace: dict[str, Any] = {
             "type": "heatmap",
-            "z": np.round(self.statistics.cosines[np.ix_(drawn, drawn)], 5).astype(np.float32),
+            "z": np.round(row_cosines(rows, rows), 5),
             "x0": drawn.start,
             "dx": drawn.step,
             "y0": drawn.start,
@@ -156,8 +159,8 @@ class Positions(Panel):
     @cached_property
     def _near_and_far(self) -> tuple[float, float]:
         """The mean similarity of adjacent rows, and of rows far apart."""
-        means = distance_means(self.statistics.cosines)
-        return float(means[1]), float(means[min(_FAR, len(means) - 1)])
+        far = min(_FAR, len(self.table) - 1)
+        return mean_cosine(self.table, 1), mean_cosine(self.table, far)
 
     def _share(self) -> float:
         return min(1.0, sum(self.statistics.explained))
@@ -174,9 +177,9 @@ def positions(
     found = position_table(embedding, service)
     if found is None:
         return None
-    _, statistics = found
-    drawn = drawn_positions(view, len(statistics.cosines))
-    return Positions(statistics, drawn, embedding.state)
+    rows, statistics = found
+    table = rows[statistics.first :]
+    return Positions(table, statistics, drawn_positions(view, len(table)), embedding.state)
 
 
 def drawn_positions(view: ViewState, n: int) -> range:
@@ -186,8 +189,7 @@ def drawn_positions(view: ViewState, n: int) -> range:
     return range(n)[:N_FIRST_POSITIONS]
 
 
-def distance_means(cosines: FloatArray) -> FloatArray:
-    """(n_rows,) the mean cosine of rows that are 0, 1, 2, ... positions apart."""
-    n = len(cosines)
-    means: FloatArray = np.array([np.diagonal(cosines, k).mean() for k in range(n)], np.float32)
-    return means
+def mean_cosine(table: FloatArray, distance: int) -> float:
+    """Return the mean cosine of the rows that are so many positions apart."""
+    units = unit_rows(table)
+    return float(np.einsum("nd,nd->n", units[:-distance], units[distance:]).mean())

@@ -48,7 +48,7 @@ class Start:
 
     Attributes:
         name: the letter of the sentence.
-        text: the sentence.
+        text: the sentence, or its second text if the word is in that.
         position: the word's token, counted from 0.
         word: (n_embedding_dims,) the row of the word table.
         place: (n_embedding_dims,) the rows of the position and of the segment, added; None if the
@@ -260,7 +260,7 @@ def _start(
     places = [rows[position] for name, rows in summands(parts).items() if name != "word"]
     return Start(
         name=name,
-        text=sentence.text,
+        text=(sentence.pair or "") if parts.tokens.text_ids[position] == 1 else sentence.text,
         position=position,
         word=parts.word[position],
         place=None if parts.position is None else np.sum(places, axis=0),

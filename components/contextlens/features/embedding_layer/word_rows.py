@@ -40,7 +40,7 @@ def random_rows(service: EncoderService, card: ModelCard) -> RandomBand:
 
 def random_band(rows: FloatArray) -> RandomBand:
     """The band of cosines of rows drawn at random, each compared with the next."""
-    units = _units(rows)
+    units = unit_rows(rows)
     cosines = (units[:-1] * units[1:]).sum(axis=1)
     if not cosines.size:
         return RandomBand(0.0, 0.0, 0.0)
@@ -50,11 +50,12 @@ def random_band(rows: FloatArray) -> RandomBand:
 
 def row_cosines(one: FloatArray, other: FloatArray) -> FloatArray:
     """(n_one, n_other) cosines between the rows of two tables; 0 for a row of zeros."""
-    cosines: FloatArray = np.clip(_units(one) @ _units(other).T, -1, 1).astype(np.float32)
+    cosines: FloatArray = np.clip(unit_rows(one) @ unit_rows(other).T, -1, 1).astype(np.float32)
     return cosines
 
 
-def _units(rows: FloatArray) -> FloatArray:
+def unit_rows(rows: FloatArray) -> FloatArray:
+    """Return rows of length one, float64; a row of zeros stays zero."""
     exact = rows.astype(np.float64)
     units: FloatArray = exact / np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-12)
     return units

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from contextlens.analysis.similarity import Comparison, Item, Pair
 from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import listed_names
@@ -61,10 +63,17 @@ def in_words(picture: Picture) -> str:
     ends = {"left": tug.left, "right": tug.right}
     sentences.append(say("home.tug.line", **ends))
     for i, row in enumerate(picture.rows):
-        place = float(tug.places[i, picture.at])
-        is_left = place < tug.middle
-        names = {"label": row.label, "place": place, "end": tug.left if is_left else tug.right}
-        case = "at" if tug.is_clear[i, picture.at] else "middle"
+        place, other = float(tug.places[i, picture.at] - tug.middle), tug.others[i]
+        if other is not None:
+            sentences.append(say("home.tug.third", label=row.label, other=other))
+            continue
+        names = {"label": row.label, "place": place, "end": tug.left if place < 0 else tug.right}
+        is_clear = tug.is_clear[i, picture.at]
+        case: Literal["at", "middle", "gains", "even"]
+        if tug.is_of_senses:
+            case = "at" if is_clear else "middle"
+        else:
+            case = "gains" if is_clear else "even"
         sentences.append(say(f"home.tug.{case}", **names, **ends))
     return " ".join(sentences)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from contextlens.content.language import say
 from contextlens.ui.state.controls import Choice, Number, choice, number, sentence_choice, switch
@@ -11,6 +12,8 @@ PAGE = "masks"
 LONGEST = "Longest"
 SIZES = (16, 32, 64, 128, 512)
 """Lengths to pad a batch to."""
+MAX_POSITIONS = 8_192
+"""Sentences of a batch times its length: ModernBERT's hidden states of so many take 1.2 GB."""
 MAX_REPETITIONS = 10_000
 
 MASK = replace(switch(PAGE, "mask"), default=True)
@@ -35,7 +38,8 @@ def pad_sizes(longest: int, limit: int) -> list[int]:
     return [n for n in sorted(sizes) if longest <= n <= limit]
 
 
-def repeat_within(letter: str, default: int, maximum: int) -> Number:
+def repeat_within(letter: str, default: int, maximum: int, *, has_pair: bool) -> Number:
     """Return the number of repetitions of a sentence; by default enough to exceed the limit."""
     control = REPEAT.between(1, maximum, default=default)
-    return replace(control, label=say("masks.repeat_of", letter=letter))
+    key: Literal["first", "only"] = "first" if has_pair else "only"
+    return replace(control, label=say(f"masks.repeat.{key}", letter=letter))

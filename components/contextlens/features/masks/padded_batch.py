@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from contextlens.analysis.snippet_start import literal, load_lines
 from contextlens.content.examples import LONGER_TEXT
-from contextlens.content.language import Claim, claim
+from contextlens.content.language import Claim, claim, say
 from contextlens.content.wording import escape, shortened
 from contextlens.core import EncoderService, Encoding, ModelCard
 from contextlens.core.errors import RequestError
@@ -22,6 +22,7 @@ from contextlens.features.masks.controls import (
     AVERAGE,
     LONGEST,
     MASK,
+    MAX_POSITIONS,
     PAD_TO,
     SENTENCE,
     pad_within,
@@ -255,6 +256,7 @@ class Masks:
         averaged: True if padding is averaged in.
         layer: the chosen layer.
         chosen: the letter of the chosen text.
+        limit: the model's limit, in tokens.
         example: the letter of the example in the batch; "" without it.
         padding: the possible lengths of the batch.
         left_out: letters of the blank sentences.
@@ -266,6 +268,7 @@ class Masks:
     averaged: bool
     layer: int
     chosen: str
+    limit: int
     example: str = ""
     padding: Choice = PAD_TO
     left_out: tuple[str, ...] = ()
@@ -323,7 +326,7 @@ class Masks:
         if self.unfit:
             numbers = {
                 "longest": max(batch.lengths),
-                "limit": int(list(self.padding.options)[-1]),
+                "limit": self.limit,
                 "pad_to": batch.pad_to,
             }
             claims.append(claim("masks.problem.unfit", asked=escape(self.unfit), **numbers))
@@ -341,6 +344,9 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
 
     If all have one length, padding to the longest would add nothing. Then the chosen sentence
     stands beside a longer example.
+
+    Raises:
+        RequestError: the batch is too large.
     """
     named = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
     usable = {label: sentence for label, sentence in named.items() if sentence.text.strip()}
@@ -353,6 +359,8 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
         usable = {label: usable[label], example: Sentence(LONGER_TEXT)}
         longest = max(longest, *_token_counts(view, service, [usable[example]]))
     pad_to = longest if size == LONGEST else int(size)
+    if len(usable) * pad_to > MAX_POSITIONS:
+        raise RequestError(say("masks.page.too_large", n=len(usable), pad_to=pad_to))
     is_number = requested.isascii() and requested.isdigit()
     return Masks(
         batches={
@@ -364,6 +372,7 @@ def masks_of(view: ViewState, service: EncoderService, card: ModelCard) -> Masks
         averaged=AVERAGE.of(view) == ALL,
         layer=view.layer_among(range(card.n_layers + 1)),
         chosen=SENTENCE.among(usable).of(view) if usable else "",
+        limit=card.max_length,
         example=example,
         padding=padding,
         left_out=tuple(label for label in named if not named[label].text.strip()),

@@ -79,7 +79,8 @@ def picture(masks: Masks, view: ViewState) -> None:
     notes = grid.notes()
     if masks.example:
         n = len(view.sentences) - len(masks.left_out)
-        notes.append(claim("masks.example", example=masks.example, n=n))
+        names = {"example": masks.example, "chosen": masks.chosen}
+        notes.append(claim("masks.example", n=n, **names))
     st.caption(" ".join(map(str, notes)))
     layer_bar(view, masks.batch.layers)
     sure = [] if cases is None else cases.sure()
@@ -129,7 +130,7 @@ def look_closer(masks: Masks, view: ViewState, service: EncoderService, card: Mo
         row = masks.batch.row(masks.chosen)
         question = say("masks.limit.question", token=card.max_length + 1)
         with st.expander(question, icon=":material/content_cut:"):
-            times = inputs.number(view, repetition(row, card.max_length))
+            times = inputs.number(view, repetition(service, card, row))
             cut = token_limit(service, card, row.alone, times)
             kit.chart(cut.figure(), key="masks_limit", alt=cut.alt())
             st.markdown(" ".join(map(str, cut.claims())))

@@ -84,18 +84,19 @@ class TokenLimit(Panel):
         return figure(traces, layout, title=str(self.title()), height=130)
 
 
-def repetition(row: PaddedText, limit: int) -> Number:
-    """Return the number of repetitions of a text; by default a fifth above the limit."""
-    tokens = row.alone
+def repetition(service: EncoderService, card: ModelCard, row: PaddedText) -> Number:
+    """Return the number of repetitions of the first text; by default a fifth above the limit."""
+    text, limit = row.alone.text, card.max_length
+    tokens = service.tokenize(card.id, [text])[0]
     total = tokens.n_tokens + tokens.n_truncated
     body = max(1, total - int(tokens.special_tokens_mask.sum()))
-    maximum = max(1, min(REPEAT.high, 10 * MAX_CHARACTERS // (len(tokens.text) + 1)))
+    maximum = max(1, min(REPEAT.high, 10 * MAX_CHARACTERS // (len(text) + 1)))
     default = 1 if total > limit else min(maximum, -(-6 * limit // (5 * body)))
-    return repeat_within(row.label, default, maximum)
+    return repeat_within(row.label, default, maximum, has_pair=row.alone.pair is not None)
 
 
 def token_limit(service: EncoderService, card: ModelCard, tokens: Tokens, times: int) -> TokenLimit:
-    """Return a text repeated several times, as this model's tokenizer cuts it."""
+    """Return the first text repeated several times, as this model's tokenizer cuts it."""
     text = " ".join([tokens.text] * times)
     return TokenLimit(
         tokens=service.tokenize(card.id, [text])[0],

@@ -195,6 +195,32 @@ def of_example(example: Example, view: ViewState) -> ViewState:
     return replace(from_example(example, view.model), controls=kept)
 
 
+PICKED_TOKENS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "tokens": ("token",),
+        "embedding_layer": ("token", "near"),
+        "layers": ("token",),
+        "attention": ("token", "other"),
+    }
+)
+"""The choices of a page that are positions in the sentence that it shows."""
+
+
+def without_left_tokens(view: ViewState, before: ViewState) -> ViewState:
+    """Return a view without the tokens picked in a sentence that has changed or is not shown.
+
+    Args:
+        view: the view with its new sentences, or with another one shown.
+        before: the view that it replaces.
+    """
+    for page, names in PICKED_TOKENS.items():
+        control = sentence_choice(page)
+        new, old = (each.sentences[sentence_index(each, control)] for each in (view, before))
+        for name in names if new != old else ():
+            view = view.with_control(page, name, "", "")
+    return view
+
+
 FRAME = "frame"
 PRESENT = switch(FRAME, "present")
 """Present mode: large type, and the picture and its claim alone."""

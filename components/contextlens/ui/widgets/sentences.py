@@ -15,7 +15,7 @@ from contextlens.ui.access.roles import UPLOAD
 from contextlens.ui.files import chooser
 from contextlens.ui.page import navigation
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import of_example
+from contextlens.ui.state.controls import of_example, without_left_tokens
 from contextlens.ui.state.view import (
     MAX_SENTENCES,
     Sentence,
@@ -199,6 +199,6 @@ def _replace_row(view: ViewState, group: Group, index: int, new: Sentence) -> No
 def _write_rows(view: ViewState, group: Group, rows: Sequence[Sentence]) -> None:
     if group == "sentences":
         changed = replace(view, sentences=tuple(rows))
-        session.write(without_left_references(changed, view))
+        session.write(without_left_tokens(without_left_references(changed, view), view))
     else:
         session.write(replace(view, references=tuple(rows)))

@@ -14,7 +14,7 @@ from contextlens.content.language import say
 from contextlens.core.words import Span
 from contextlens.figures.theme import color_of
 from contextlens.ui.state import session
-from contextlens.ui.state.controls import Choice, sentence_index
+from contextlens.ui.state.controls import Choice, sentence_index, without_left_tokens
 from contextlens.ui.state.view import ViewState, letter
 from contextlens.ui.widgets import sentences
 from contextlens.ui.widgets.chips import ChipActions, ChipRow, word_chips
@@ -81,7 +81,8 @@ def subject_bar(
 
 def _choose_with(control: Choice) -> Callable[[int], None]:
     def choose(index: int) -> None:
-        session.write(control.put(session.current(), letter(index)))
+        view = session.current()
+        session.write(without_left_tokens(control.put(view, letter(index)), view))
 
     return choose
 

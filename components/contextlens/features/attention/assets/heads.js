@@ -32,6 +32,8 @@ class Heads {
     });
     const first = this.tiles.findIndex((tile) => tile.classList.contains("chosen"));
     stopAt(this.tiles, this.tiles[Math.max(0, first)]);
+    const active = this.root.getRootNode().activeElement;
+    const focused = this.list.contains(active) ? active.dataset.head : null;
     this.list.replaceChildren(
       ...data.listed.map(({ layer, head, text }) => {
         const item = button("item");
@@ -42,6 +44,8 @@ class Heads {
       }),
     );
     this.tell(null);
+    if (focused)
+      this.root.querySelector(`.item[data-head="${focused}"]`)?.focus({ preventScroll: true });
   }
 
   build({ layers, heads }) {
