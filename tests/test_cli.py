@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from contextlens import cli
-from contextlens.core import Settings
+from contextlens.core import BUNDLED_ID, Settings
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store, open_store
 from contextlens.maps import precision
@@ -76,8 +76,9 @@ def test_sentences_open_meaning_and_nothing_opens_the_start(
     page, view = view_of(run("--sentence", "One bank.", "--sentence", "-s", "--no-browser"))
     assert (page, [s.text for s in view.sentences]) == ("/meaning", ["One bank.", "-s"])
     assert view_of(run("--no-browser", "--model", "org/name"))[1].model == "org/name"
-    assert view_of(run("--no-browser"))[0] == "/"
-    assert len(opened) == 3
+    assert "?" not in run("--no-browser").output
+    assert "?s=" in run("--no-browser", "--model", BUNDLED_ID).output
+    assert len(opened) == 4
 
 
 def test_the_browser_opens_where_there_is_a_display(

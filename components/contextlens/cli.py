@@ -118,8 +118,8 @@ def open_app(
     page, view = _view(file, sentence or [], text, label, model)
     number = _free_port(host, port)
     address = f"http://{_shown(host)}:{number}"
-    query = encode(view)
-    url = f"{address}/{page}{'?s=' if query else ''}{query}"
+    query = f"?s={encode(view)}" if page or model else ""  # the app has its own opening view
+    url = f"{address}/{page}{query}"
     print(f"Contextlens starts on {address} (Ctrl+C stops it).", flush=True)
     if is_open(host):
         print("All who can reach this machine can open it, without a password unless they sign in:")

@@ -61,9 +61,7 @@ def from_json(text: str, page: str = "") -> ViewState:
 
 
 def encode(view: ViewState) -> str:
-    """Return a view as an address parameter; empty for the default view."""
-    if view == DEFAULT:
-        return ""
+    """Return a view as an address parameter."""
     text = to_json(view)
     # Cached, as a page has some fifteen links to one view.
     return remembered("address", text, compute=lambda: _parameter(text))
