@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from socket import AF_INET, AF_INET6
+from string import ascii_letters
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,6 +29,8 @@ from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.speed import measured
 
 ROWS = ["id,review,stars", '1,"A good film, by the river.",5', "2,The bank was bad.,1"]
+
+LONG = "".join(random.Random(0).choices(ascii_letters, k=15_000))
 
 
 @pytest.fixture
@@ -109,6 +113,7 @@ def test_the_browser_opens_where_there_is_a_display(
         (("--label", "x"), "name columns of a file"),
         (("--sentence", "x" * 20_001), "20,001 characters. At most 8 of 20,000"),
         (("--sentence", "x") * 9, "9 sentences were given"),
+        (("--sentence", LONG, "--sentence", LONG[::-1]), "30,000 characters together"),
         (("--host", "nobody.invalid"), "nobody.invalid is not an address of this machine"),
         (("--host", "203.0.113.7"), "203.0.113.7 is not an address of this machine"),
         (("--host", "203.0.113.7", "--port", "BUSY"), "203.0.113.7 is not an address of this"),

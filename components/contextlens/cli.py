@@ -234,6 +234,7 @@ def _view(
     """The page and the view that were asked for."""
     from dataclasses import replace
 
+    from contextlens.ui.state.address import MAX_OPENED, encode
     from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence
 
     if file is not None and sentences:
@@ -248,7 +249,14 @@ def _view(
         raise CorpusError("--text and --label name columns of a file; give the file, too.")
     view = replace(DEFAULT, model=model) if model else DEFAULT
     if sentences:
-        return "meaning", replace(view, sentences=tuple(map(Sentence, sentences)), references=())
+        view = replace(view, sentences=tuple(map(Sentence, sentences)), references=())
+        if (n := len(encode(view))) > MAX_OPENED:
+            raise CorpusError(
+                f"The sentences have {sum(map(len, sentences)):,} characters together, which make "
+                f"an address of {n:,}. At most {MAX_OPENED:,} are read: put the sentences into a "
+                "file, one a line."
+            )
+        return "meaning", view
     return ("map", _on_file(view, file, text, labels)) if file is not None else ("", view)
 
 

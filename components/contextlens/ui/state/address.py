@@ -28,6 +28,7 @@ from contextlens.ui.state.view import (
 )
 
 MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
+MAX_OPENED = 2 * MAX_ADDRESS  # characters of a parameter that is still read
 _VERSION = "1"
 _MAX_NUMBER = 2**53  # a browser rounds larger whole numbers
 _DAMAGED = "The address is damaged: part of it is missing or changed."
@@ -85,7 +86,7 @@ def decode(parameter: str, page: str = "") -> ViewState:
     """
     if not parameter:
         return DEFAULT
-    if len(parameter) > 2 * MAX_ADDRESS:
+    if len(parameter) > MAX_OPENED:
         raise StateError("The address is too long to be one of ours. Ask for it again.")
     if parameter[0] != _VERSION:
         raise StateError("The address was made by another version of Contextlens.")
