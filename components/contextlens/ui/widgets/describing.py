@@ -49,6 +49,8 @@ def describe(
     else:
         chosen = view.controls.get(page, {}).get("sentence", letter(0))
         lettered = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
+        if chosen not in lettered:  # that sentence was removed; pages show the first one
+            chosen = letter(0)
         for name, sentence in (lettered if texts is None else texts).items():
             if page not in _ONE or name == chosen:
                 rows.append((say("page.settings.sentence", letter=name), _text(sentence)))
