@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from socket import AF_INET, AF_INET6
+from string import ascii_letters
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,7 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from contextlens import cli
-from contextlens.core import Settings
+from contextlens.core import BUNDLED_ID, Settings
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.store.store import Store, open_store
 from contextlens.maps import precision
@@ -27,6 +29,8 @@ from tests.support.corpus_store import indexing, made_up_corpus
 from tests.support.speed import measured
 
 ROWS = ["id,review,stars", '1,"A good film, by the river.",5', "2,The bank was bad.,1"]
+
+LONG = "".join(random.Random(0).choices(ascii_letters, k=15_000))
 
 
 @pytest.fixture
@@ -76,8 +80,9 @@ def test_sentences_open_meaning_and_nothing_opens_the_start(
     page, view = view_of(run("--sentence", "One bank.", "--sentence", "-s", "--no-browser"))
     assert (page, [s.text for s in view.sentences]) == ("/meaning", ["One bank.", "-s"])
     assert view_of(run("--no-browser", "--model", "org/name"))[1].model == "org/name"
-    assert view_of(run("--no-browser"))[0] == "/"
-    assert len(opened) == 3
+    assert "?" not in run("--no-browser").output
+    assert "?s=" in run("--no-browser", "--model", BUNDLED_ID).output
+    assert len(opened) == 4
 
 
 def test_the_browser_opens_where_there_is_a_display(
@@ -108,6 +113,7 @@ def test_the_browser_opens_where_there_is_a_display(
         (("--label", "x"), "name columns of a file"),
         (("--sentence", "x" * 20_001), "20,001 characters. At most 8 of 20,000"),
         (("--sentence", "x") * 9, "9 sentences were given"),
+        (("--sentence", LONG, "--sentence", LONG[::-1]), "30,000 characters together"),
         (("--host", "nobody.invalid"), "nobody.invalid is not an address of this machine"),
         (("--host", "203.0.113.7"), "203.0.113.7 is not an address of this machine"),
         (("--host", "203.0.113.7", "--port", "BUSY"), "203.0.113.7 is not an address of this"),

@@ -118,8 +118,8 @@ def open_app(
     page, view = _view(file, sentence or [], text, label, model)
     number = _free_port(host, port)
     address = f"http://{_shown(host)}:{number}"
-    query = encode(view)
-    url = f"{address}/{page}{'?s=' if query else ''}{query}"
+    query = f"?s={encode(view)}" if page or model else ""  # the app has its own opening view
+    url = f"{address}/{page}{query}"
     print(f"Contextlens starts on {address} (Ctrl+C stops it).", flush=True)
     if is_open(host):
         print("All who can reach this machine can open it, without a password unless they sign in:")
@@ -234,6 +234,7 @@ def _view(
     """The page and the view that were asked for."""
     from dataclasses import replace
 
+    from contextlens.ui.state.address import MAX_OPENED, encode
     from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, MAX_SENTENCES, Sentence
 
     if file is not None and sentences:
@@ -248,7 +249,14 @@ def _view(
         raise CorpusError("--text and --label name columns of a file; give the file, too.")
     view = replace(DEFAULT, model=model) if model else DEFAULT
     if sentences:
-        return "meaning", replace(view, sentences=tuple(map(Sentence, sentences)), references=())
+        view = replace(view, sentences=tuple(map(Sentence, sentences)), references=())
+        if (n := len(encode(view))) > MAX_OPENED:
+            raise CorpusError(
+                f"The sentences have {sum(map(len, sentences)):,} characters together, which make "
+                f"an address of {n:,}. At most {MAX_OPENED:,} are read: put the sentences into a "
+                "file, one a line."
+            )
+        return "meaning", view
     return ("map", _on_file(view, file, text, labels)) if file is not None else ("", view)
 
 

@@ -182,3 +182,18 @@ def test_a_bundle_runs_as_its_modules_would(chromium: Browser, tmp_path: Path) -
     with chromium.new_page() as page:
         said = page.evaluate(run, bundle(tmp_path / "entry.js"))
     assert said == ["entry", "left 1", "right 2", "left 3"]
+
+
+# Layers
+
+
+def test_the_layer_bar_has_the_layers_that_there_are_and_no_others(opened: Opened) -> None:
+    page = opened.page
+    slider = page.get_by_role("slider", name="Layer")
+    expect(slider).to_have_attribute("aria-valuetext", "6")
+    opened.click(page.locator(".layer-bar .tick", has_text="3"))
+    assert picked(page) == [["layer", 3]]
+    expect(page.locator(".layer-bar .now")).to_have_text("3")
+    slider.focus()
+    opened.press("ArrowLeft")
+    assert picked(page) == [["layer", 3], ["layer", 0]]

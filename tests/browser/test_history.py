@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from contextlens.content.examples import EXAMPLES
 from contextlens.ui.state.view import DEFAULT
 
 if TYPE_CHECKING:
@@ -59,6 +60,17 @@ def test_a_link_is_followed_once_the_typed_text_is_stored(visit: Callable) -> No
     here.page.wait_for_url("**/meaning?*")
     here.wait()
     assert here.rows[:2] == [typed, B]
+
+
+def test_an_example_is_opened_although_a_text_was_just_typed(similarity: Visit) -> None:
+    here = similarity
+    here.edit("sentence A").fill("My python saw a zebra")
+    here.page.keyboard.press("Tab")
+    here.main.get_by_role("button", name="Examples", exact=True).click()
+    here.page.get_by_role("dialog").get_by_role("link", name=EXAMPLES[1].title).click()
+    expect(here.words("sentence A").first).to_have_text(EXAMPLES[1].sentences[0].text.split()[0])
+    here.wait()
+    assert here.rows[:2] == [sentence.text for sentence in EXAMPLES[1].sentences[:2]]
 
 
 def test_menus_opened_later_show_the_view_and_change_only_what_is_changed(

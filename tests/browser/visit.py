@@ -62,7 +62,7 @@ class Visit:
 
     @property
     def layer(self) -> int:
-        return int(self.main.get_by_role("slider").input_value())
+        return int(self.main.locator(".layer-bar .now").inner_text())
 
     def goto(self, path: str) -> None:
         self.page.goto(path if path.startswith("http") else self.address + path)

@@ -249,3 +249,5 @@ def test_terms_are_explained_where_they_first_stand_and_nothing_typed_is_markup(
     assert shown.endswith(
         "and layers: “a token &lt;b&gt;”, &lt;i&gt;x&lt;/i&gt; <code>code</code>."
     )
+    for typed in ("attentıon", "TOKENİZER"):  # regular expressions take both for an i
+        assert explained(typed) == typed

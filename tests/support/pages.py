@@ -112,9 +112,8 @@ def bundled_app(tmp_path_factory: pytest.TempPathFactory, **variables: str) -> I
 def framed(view: ViewState | str = DEFAULT, page: str = "meaning") -> AppTest:
     """A page inside `main.py`, opened on a view or on any text as the address's parameter."""
     app = AppTest.from_file(str(ROOT / "main.py"), default_timeout=SECONDS)
-    parameter = view if isinstance(view, str) else encode(view)
-    if parameter:
-        app.query_params["s"] = parameter
+    if view != DEFAULT and view:
+        app.query_params["s"] = view if isinstance(view, str) else encode(view)
     return arrived(app.switch_page(f"pages/{page}.py").run())
 
 

@@ -64,8 +64,8 @@ def _with_terms(text: str, explained_terms: set[str]) -> str:
     pieces, end = [], 0
     for match in _TERM.finditer(text):
         folded = match[0].casefold()
-        term = _BY_FOLDED.get(folded) or _BY_FOLDED[folded.removesuffix("s")]
-        if term in explained_terms:
+        term = _BY_FOLDED.get(folded) or _BY_FOLDED.get(folded.removesuffix("s"))
+        if term is None or term in explained_terms:  # ı and İ match as i
             continue
         explained_terms.add(term)
         meaning = html.escape(GLOSSARY[term])

@@ -10,8 +10,10 @@ from contextlens.core.schema import Tokens, Vocabulary
 from contextlens.core.words import Span
 from contextlens.features.attention.grid import Grid, GridItem
 from contextlens.features.attention.widgets import attention_heads, attention_lines
+from contextlens.ui.state.view import DEFAULT
 from contextlens.ui.widgets.chips import ChipActions, ChipRow, word_chips
 from contextlens.ui.widgets.kit import picture_buttons
+from contextlens.ui.widgets.layer_bar import layer_bar
 from contextlens.ui.widgets.token_strip import token_strip
 
 LONG = " ".join(f"word{i}" for i in range(600))
@@ -143,3 +145,5 @@ attention_lines(
     hint="Click a word on each side",
     on_pick=lambda side, position: keep("line", side, position),
 )
+
+layer_bar(DEFAULT, (0, 3, 6), plays=False, on_choose=lambda layer: keep("layer", layer))

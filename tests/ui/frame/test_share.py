@@ -14,13 +14,14 @@ import segno
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.frame.share import MOST, fits, qr_code
-from contextlens.ui.state.address import MAX_ADDRESS, encode, from_json
+from contextlens.ui.state.address import MAX_ADDRESS, encode, from_json, to_json
 from contextlens.ui.state.bounds import MAX_BYTES, MAX_TEXT
 from contextlens.ui.state.sharing import shareable
 from contextlens.ui.state.view import DEFAULT, MAX_CHARACTERS, Sentence, ViewState
 from contextlens.ui.widgets import kit
-from tests.support.pages import bundled_app, framed
+from tests.support.pages import bundled_app, framed, shown_view
 
 LONG = "".join(chr(0x4E00 + 37 * i % 20_000) for i in range(5_000))
 EIGHT = tuple(
@@ -124,9 +125,16 @@ def test_a_view_too_long_for_an_address_has_the_file_alone() -> None:
     assert any(b.proto.label == "Save the view as a file" for b in app.get("download_button"))
 
 
-def opened(content: bytes) -> AppTest:
+def test_a_file_of_0_1_0_opens_with_the_texts_of_its_page() -> None:
+    old = {"map": {"source": "sentences"}, "corpora": {"corpus": "sentiment"}}
+    view = replace(DEFAULT, controls=old)
+    app = opened(to_json(view).encode(), "corpora")
+    assert COLLECTION.of(shown_view(app)) == "sentiment"
+
+
+def opened(content: bytes, page: str = "home") -> AppTest:
     file = ("view.json", content, "application/json")
-    app = home(DEFAULT).file_uploader(key="open_view").set_value(file).run()
+    app = framed(page=page).file_uploader(key="open_view").set_value(file).run()
     assert not app.exception
     return app
 

@@ -25,6 +25,10 @@ def test_texts_words_references_layer_and_choices_are_named() -> None:
     assert dict(describe(view, "tokens")).keys() == {"Model", "Sentence A"}  # no layer, one text
     second = SENTENCE.put(view, "B")
     assert dict(describe(second, "tokens")).keys() == {"Model", "Sentence B"}
+    assert "Layer" not in dict(describe(view, "attention"))  # it may show a head of another one
+    assert dict(describe(view, "attention", layer=6))["Layer"] == "6"
+    removed = SENTENCE.put(view, "C")
+    assert dict(describe(removed, "tokens"))["Sentence A"] == "I love my pet [python]"
     assert "Sentence A" not in dict(describe(view, "senses", "The reviews"))
     assert dict(describe(view, "senses", "The reviews"))["Texts"] == "The reviews"
 

@@ -115,7 +115,7 @@ def downloads(
         place: where the menu is drawn.
         again: recomputes the data for a file, because a session must not hold a reference to it.
     """
-    passport = attention.passport
+    passport, selection = attention.passport, attention.selection
     snippets = [
         (say("page.same_numbers"), attention.snippet()),
         ("", heatmap_script(attention.grid)),
@@ -124,6 +124,7 @@ def downloads(
         place,
         export.caption(passport),
         page="attention",
+        layer=selection.layer if selection.scope in {"head", "layer"} else None,
         chart=_CHART,
         report_svg=lines_drawing(attention.grid, attention.pick, _verbs(attention)),
         name=_FILE,

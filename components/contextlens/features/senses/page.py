@@ -784,6 +784,7 @@ def downloads(senses: Senses, card: ModelCard | None, place: DeltaGenerator) -> 
         export.caption(passport),
         page=PAGE,
         texts=senses.corpus.title,
+        layer=senses.layer,
         chart=_CHART,
         name=_FILE,
         snippets=[(say("page.same_numbers"), snippet), ("", CURVE_SNIPPET)] if snippet else [],

@@ -124,7 +124,7 @@ def _open_view() -> None:
     try:
         guard.require(UPLOAD)
         check_size(len(file[1]))  # the field's limit holds in a browser only
-        session.write(from_json(file[1].decode()))
+        session.write(from_json(file[1].decode(), str(session.kept(session.PAGE) or "")))
     except UnicodeDecodeError:
         session.remember(say("frame.share.not_a_view"))
     except (AccessError, StateError) as exc:

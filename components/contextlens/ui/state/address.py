@@ -28,6 +28,7 @@ from contextlens.ui.state.view import (
 )
 
 MAX_ADDRESS = 8_000  # characters of the parameter; longer addresses break in mail and chat
+MAX_OPENED = 2 * MAX_ADDRESS  # characters of a parameter that is still read
 _VERSION = "1"
 _MAX_NUMBER = 2**53  # a browser rounds larger whole numbers
 _DAMAGED = "The address is damaged: part of it is missing or changed."
@@ -61,9 +62,7 @@ def from_json(text: str, page: str = "") -> ViewState:
 
 
 def encode(view: ViewState) -> str:
-    """Return a view as an address parameter; empty for the default view."""
-    if view == DEFAULT:
-        return ""
+    """Return a view as an address parameter."""
     text = to_json(view)
     # Cached, as a page has some fifteen links to one view.
     return remembered("address", text, compute=lambda: _parameter(text))
@@ -87,7 +86,7 @@ def decode(parameter: str, page: str = "") -> ViewState:
     """
     if not parameter:
         return DEFAULT
-    if len(parameter) > 2 * MAX_ADDRESS:
+    if len(parameter) > MAX_OPENED:
         raise StateError("The address is too long to be one of ours. Ask for it again.")
     if parameter[0] != _VERSION:
         raise StateError("The address was made by another version of Contextlens.")

@@ -21,13 +21,17 @@ _ONE = ("tokens", "embedding_layer", "layers", "attention")
 """Pages that show one sentence of the view."""
 _COMPARING = ("meaning", "why")
 """Pages that use the references."""
-_AT_A_LAYER = (
-    *("masks", "layers", "attention", "blank", "meaning", "why", "senses", "pairs", "map"),
-)
+_AT_A_LAYER = ("masks", "layers", "blank", "meaning", "why", "pairs", "map")
+"""Pages that show the layer of the view; others say which layer they show."""
 
 
 def describe(
-    view: ViewState, page: str, texts: Texts = None, *, unused: Collection[str] = ()
+    view: ViewState,
+    page: str,
+    texts: Texts = None,
+    *,
+    layer: int | None = None,
+    unused: Collection[str] = (),
 ) -> list[tuple[str, str]]:
     """Return pairs of a label and a value: the texts of a page, and its choices beside defaults.
 
@@ -39,6 +43,7 @@ def describe(
         page: the page's name.
         texts: the texts that the page shows: their title, "" for none; or sentences by letter;
             None for the view's own sentences.
+        layer: the layer that a page shows where it may be another one than the view's.
         unused: the names of controls that do not matter to what is shown.
     """
     page = _ITS_SETTINGS.get(page, page)
@@ -49,14 +54,18 @@ def describe(
     else:
         chosen = view.controls.get(page, {}).get("sentence", letter(0))
         lettered = {letter(i): sentence for i, sentence in enumerate(view.sentences)}
+        if chosen not in lettered:  # that sentence was removed; pages show the first one
+            chosen = letter(0)
         for name, sentence in (lettered if texts is None else texts).items():
             if page not in _ONE or name == chosen:
                 rows.append((say("page.settings.sentence", letter=name), _text(sentence)))
     if view.references and page in _COMPARING:
         references = " · ".join(_text(reference) for reference in view.references)
         rows.append((say("page.settings.references"), references))
-    if view.layer is not None and page in _AT_A_LAYER:
-        rows.append((say("page.settings.layer"), str(view.layer)))
+    if page in _AT_A_LAYER:
+        layer = view.layer
+    if layer is not None:
+        rows.append((say("page.settings.layer"), str(layer)))
     for group in (page, *([TEXTS] if page in TEXT_PAGES else [])):
         for name, value in view.controls.get(group, {}).items():
             label, title = _choice(group, name, value)

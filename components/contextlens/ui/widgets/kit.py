@@ -437,6 +437,7 @@ def downloads(
     svg_title: str = "",
     snippets: Sequence[tuple[str, str]] = (),
     texts: Texts = None,
+    layer: int | None = None,
     unused: Collection[str] = (),
     reading_key: str = "reading",
     files: Callable[[], None],
@@ -455,6 +456,7 @@ def downloads(
         snippets: pairs of a title and Python, which become the view's notebook; one without a title
             goes on from the one before.
         texts: the texts behind the picture, see `describe`.
+        layer: the layer that the picture shows, see `describe`.
         unused: the names of controls that do not matter to the picture.
         reading_key: the key of the reading whose first claim is about the picture.
         files: draws the buttons for files of numbers.
@@ -465,7 +467,7 @@ def downloads(
         svg_title,
         navigation.row(page).title,
         address_of(view, page),
-        describe(view, page, texts, unused=unused),
+        describe(view, page, texts, layer=layer, unused=unused),
         export.notebook_cells(snippets),
     )
     with place:

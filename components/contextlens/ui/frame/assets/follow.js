@@ -6,23 +6,31 @@ const LINK = '[data-testid="stPageLink-NavLink"]';
 const STEP = 50; // milliseconds, as all of these
 const UNTIL_RUN = 600; // the text may be what it was: then nothing runs
 const AT_MOST = 5000;
-const STORED = 1500; // after Enter
+const STORED = 1500; // after Enter, or when the field is left
 const MAIN = '[data-testid="stMain"]';
 let typed = null; // the field whose text is not stored yet
+let storing; // the timer after which it is
 let following = false;
 
 document.addEventListener("input", (event) => {
   const [field] = event.composedPath();
-  if (field.matches?.('input[type="text"], input:not([type]), textarea')) typed = field;
+  if (!field.matches?.('input[type="text"], input:not([type]), textarea')) return;
+  typed = field;
+  clearTimeout(storing);
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" && event.key !== "Escape") return;
-  const field = typed;
-  setTimeout(() => {
-    if (typed === field) typed = null;
-  }, STORED);
+  if (event.key === "Enter" || event.key === "Escape") store();
 });
+
+document.addEventListener("focusout", store);
+
+function store() {
+  clearTimeout(storing);
+  storing = setTimeout(() => {
+    typed = null;
+  }, STORED);
+}
 
 // Clicks of a mouse, of the keyboard and of scripts alike, before Streamlit hears of them.
 window.addEventListener(
@@ -41,20 +49,22 @@ window.addEventListener(
   { capture: true },
 );
 
-async function follow({ pathname, href }) {
+async function follow(link) {
+  const { pathname, href, textContent: name } = link;
   const app = document.querySelector('[data-testid="stApp"]');
   const running = () => app.dataset.testScriptState === "running";
-  const now = () => [...document.querySelectorAll(LINK)].find((a) => a.pathname === pathname);
+  const isSame = (a) => a.isConnected && a.pathname === pathname && a.textContent === name;
+  const now = () => [link, ...document.querySelectorAll(LINK)].find(isSame) ?? link;
   const begun = performance.now();
   let ran = false;
   for (let passed = 0; passed < AT_MOST; passed = performance.now() - begun) {
     await new Promise((done) => setTimeout(done, STEP));
     ran ||= running();
     // A link carries the view: with another address it carries the text, too.
-    if (now()?.href !== href || (!running() && (ran || passed > UNTIL_RUN))) break;
+    if (now().href !== href || (!running() && (ran || passed > UNTIL_RUN))) break;
   }
   following = true;
-  now()?.click();
+  now().click();
   following = false;
 }
 

@@ -1,6 +1,6 @@
 // The layer bar: a slider, and Play, which shows all layers one after another and comes back.
 // A chart with frames, or a picture that follows the bar, is moved here, without the server; else
-// each layer is a run of the page.
+// each layer is a run of the page. The slider's value is the layer's index: some may be left out.
 
 import { update } from "./component.js";
 import { button } from "./elements.js";
@@ -31,7 +31,7 @@ class LayerBar {
   }
 
   get at() {
-    return this.layers[Math.round(Number(this.slider.value)) - this.layers[0]];
+    return this.layers[Math.round(Number(this.slider.value))];
   }
 
   update({ layers, layer, framed, followed, plays, about, start }) {
@@ -39,8 +39,7 @@ class LayerBar {
     this.layer = layer;
     this.framed = framed;
     this.followed = followed;
-    this.slider.min = layers[0];
-    this.slider.max = layers.at(-1);
+    this.slider.max = layers.length - 1;
     this.root.querySelector(".name").title = about;
     this.play.hidden = !plays;
     this.label();
@@ -61,7 +60,8 @@ class LayerBar {
     const each = Math.ceil(layers.length / MAX_TICKS);
     const said = layers.filter((_layer, i) => i % each === 0);
     if (said.join() === [...this.ticks.children].map((tick) => tick.textContent).join()) return;
-    this.ticks.replaceChildren(...said.map((layer) => tickOf(layer, layers)));
+    const shareOf = (layer) => layers.indexOf(layer) / (layers.length - 1);
+    this.ticks.replaceChildren(...said.map((layer) => tickOf(layer, shareOf(layer))));
   }
 
   label() {
@@ -71,12 +71,17 @@ class LayerBar {
   }
 
   show(layer) {
-    this.slider.value = layer;
-    this.root.querySelector(".now").textContent = Math.round(layer);
-    const [first, last] = [this.layers[0], this.layers.at(-1)];
-    this.slider.style.setProperty("--done", (layer - first) / (last - first));
+    this.moveTo(this.layers.indexOf(layer));
+  }
+
+  moveTo(index) {
+    this.slider.value = index;
+    const layer = String(this.at);
+    this.slider.ariaValueText = layer;
+    this.root.querySelector(".now").textContent = layer;
+    this.slider.style.setProperty("--done", index / (this.layers.length - 1));
     for (const tick of this.ticks.children) {
-      tick.classList.toggle("here", tick.textContent === String(Math.round(layer)));
+      tick.classList.toggle("here", tick.textContent === layer);
     }
   }
 
@@ -99,7 +104,7 @@ class LayerBar {
   jump(event) {
     const tick = event.target.closest("button");
     if (!tick) return;
-    this.slider.value = tick.textContent;
+    this.show(Number(tick.textContent));
     this.move();
     this.choose(this.at);
   }
@@ -131,19 +136,18 @@ class LayerBar {
     if (turn === this.turn) this.end();
   }
 
-  // Through all places between the layers, as fast as the browser draws.
+  // Through all places between the layers, as fast as the browser draws. None of them is left out.
   glide(turn) {
-    const [first, last] = [this.layers[0], this.layers.at(-1)];
-    const whole = Math.min(GLIDE_MOST_MS, GLIDE_MS * (last - first));
+    const last = this.layers.length - 1;
+    const whole = Math.min(GLIDE_MOST_MS, GLIDE_MS * last);
     const began = performance.now();
     this.slider.step = "any";
     return new Promise((resolve) => {
       const step = (now) => {
         if (turn !== this.turn || !this.root.isConnected) return resolve();
         const share = Math.min(1, Math.max(0, (now - began) / whole));
-        const layer = first + (last - first) * share;
-        this.show(layer);
-        tell(layer, true);
+        this.moveTo(last * share);
+        tell(this.layers[0] + last * share, true);
         if (share < 1) return requestAnimationFrame(step);
         return setTimeout(resolve, REST_MS);
       };
@@ -191,7 +195,7 @@ class LayerBar {
     if (!this.playing) return;
     this.turn += 1;
     this.playing = false;
-    const at = Math.round(Number(this.slider.value));
+    const { at } = this;
     this.slider.step = 1;
     this.show(at);
     this.label();
@@ -205,10 +209,10 @@ class LayerBar {
   }
 }
 
-function tickOf(layer, layers) {
+function tickOf(layer, share) {
   const tick = button("tick", layer);
   tick.tabIndex = -1; // the slider is what a keyboard moves
-  tick.style.setProperty("--at", (layer - layers[0]) / (layers.at(-1) - layers[0]));
+  tick.style.setProperty("--at", share);
   return tick;
 }
 
