@@ -89,7 +89,10 @@ def test_a_link_has_no_corpus_or_file_that_another_page_shows() -> None:
     others = {"map": {"seed": 3}, "senses": {"sort": "left"}}
     compared = {"senses": {"sort": "left", "other_corpus": name}}
     view = replace(DEFAULT, controls={**others, **compared, "texts": shown})
-    assert shareable(view, "tokens").controls == {**others, "texts": {"word": "bank"}}
+    titles = {**others, "map": {"seed": 3, "color": "diagnosis"}}
+    titled = replace(view, controls={**titles, "texts": {**shown, "label": "diagnosis"}})
+    assert shareable(view, "tokens").controls == shareable(titled, "tokens").controls == others
+    assert shareable(titled, "map") == titled
     assert shareable(view, "map").controls == {**others, "texts": shown}
     assert shareable(view, "senses") == view
     ready = replace(DEFAULT, controls={"texts": {"collection": "sentiment"}})

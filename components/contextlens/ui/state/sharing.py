@@ -14,10 +14,19 @@ from contextlens.ui.state.view import Value, ViewState
 
 
 def shareable(view: ViewState, page: str) -> ViewState:
-    """Return a view without other pages' corpora and files: their names let others see them."""
+    """Return a view without other pages' corpora and files: their names let others see them.
+
+    The titles of their columns go with them.
+    """
     shown = {page, TEXTS} if page in TEXT_PAGES else {page}
+    is_private = any(_names_texts(n, v) for n, v in view.controls.get(TEXTS, {}).items())
+
+    def stays(other: str, name: str, value: Value) -> bool:
+        has_title = is_private and TEXTS not in shown and (other == TEXTS or name == "color")
+        return other in shown or not (has_title or _names_texts(name, value))
+
     controls = {
-        other: {n: v for n, v in choices.items() if other in shown or not _names_texts(n, v)}
+        other: {n: v for n, v in choices.items() if stays(other, n, v)}
         for other, choices in view.controls.items()
     }
     return replace(view, controls={other: own for other, own in controls.items() if own})
