@@ -399,10 +399,11 @@ def _vectors(
             f"“{wrong.title}” {wrong.n_dims:,}, so no cosine can be computed. Choose vectors of "
             "the same length."
         )
-    pairs = no_vectors((first, *others))
-    if pairs.total() == len(rows) * len(others):
+    are_missing = reasons_of((first, *others)).reshape(len(rows), -1).any(axis=1)
+    if are_missing.all():
+        whom = "triplet has all three vectors" if others[1:] else "pair has a vector for both texts"
         raise CorpusError(
-            f"No pair has a vector for both texts: {reasons_in(pairs)}. Choose other vectors, or "
+            f"No {whom}: {reasons_in(no_vectors((first, *others)))}. Choose other vectors, or "
             "none to read the texts with the model."
         )
     return first, *others
