@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -212,6 +213,7 @@ class Senses:
             "rows": uses.occurrences.rows,
             "texts": uses.occurrences.texts,
             "spans": uses.occurrences.spans,
+            "sentences": np.array(json.dumps(uses.texts)),
             "layer": np.array(self.layer),
             "vectors": units_at(uses, self.corpus, self.layer).astype(np.float32),
             "layers": np.array(by_layer.layers),
@@ -219,6 +221,8 @@ class Senses:
             "groups": self.grouping.groups,
             "senses": np.array(uses.senses, dtype=np.str_),
             "sense_codes": uses.codes,
+            "tested_senses": np.array(uses.trial.senses, dtype=np.str_),
+            "tested_codes": uses.trial.codes,
             "folds": uses.trial.folds,
             "accuracy": np.array([test.accuracy for test in curve], dtype=np.float64),
             "interval": np.array([t.interval for t in curve], dtype=np.float64).reshape(-1, 2),
