@@ -167,8 +167,8 @@ class Senses:
             yield say("senses.notes.sample", n=self.uses.n, total=occurrences.n_total)
         if self.view.layer is not None and self.view.layer not in self.corpus.layers:
             yield say("senses.notes.other_layer", asked=self.view.layer, layer=self.layer)
-        if isinstance(self.corpus, LiveCorpus) and self.corpus.n_cut:
-            yield say("senses.notes.cut", n=self.corpus.n_cut)
+        if isinstance(self.corpus, LiveCorpus) and (n := self.corpus.n_cut(self.uses.word)):
+            yield say("senses.notes.cut", n=n)
         if trial.left_out:
             yield say("senses.notes.single", n=len(trial.left_out))
         if trial.has_split and trial.how == "folds":
