@@ -264,8 +264,8 @@ def test_words_cut_off_by_the_models_length_are_left_out_and_counted(
     long = "word " * 100 + "python"
     live = LiveCorpus(Corpus("t", (long, "a python")), tiny_service, MODEL)
     assert live.occurrences("python").texts.tolist() == [1]
-    assert live.n_cut == 101 - len(live.occurrences("word"))
-    assert live.n_cut > 30
+    assert live.n_cut("Word") == 100 - len(live.occurrences("word"))
+    assert (live.n_cut("word") > 30, live.n_cut("python"), live.n_cut("a")) == (True, 1, 0)
 
 
 def test_a_corpus_without_words_has_none(tiny_service: EncoderService) -> None:

@@ -73,10 +73,9 @@ class LiveCorpus:
         """The number of occurrences of words."""
         return len(self._index.words)
 
-    @property
-    def n_cut(self) -> int:
-        """The number of words without a token, and so without a vector."""
-        return self._index.n_cut
+    def n_cut(self, word: str) -> int:
+        """Return how often a word stands without a token, and so without a vector."""
+        return self._index.cut[folded(word)]
 
     @cached_property
     def _index(self) -> WordIndex:
@@ -252,7 +251,7 @@ class WordIndex:
         words, surfaces: casefolded, and as written.
         left, right: the words beside it, casefolded; "" at the ends of a text.
         is_target: (n,) True if it is the marked word of its text.
-        n_cut: the number of words left out because they have no token, such as words cut off.
+        cut: how often each word is left out because it has no token, such as words cut off.
     """
 
     texts: IntArray
@@ -262,7 +261,7 @@ class WordIndex:
     left: tuple[str, ...]
     right: tuple[str, ...]
     is_target: BoolArray
-    n_cut: int
+    cut: Counter[str]
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -281,13 +280,13 @@ class WordIndex:
 def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
     """Return the index of every word of a corpus that has a token."""
     columns: list[tuple[int, Span, str, str, bool]] = []
-    n_cut = 0
+    cut: Counter[str] = Counter()
     for number, (text, text_tokens) in enumerate(zip(corpus.texts, tokens, strict=True)):
         target = None if corpus.spans is None else corpus.spans[number]
         words = words_of(text, target)
         spans = np.array([word.span for word in words], dtype=np.int64).reshape(-1, 2)
         has_vector = _have_tokens(text_tokens, spans)
-        n_cut += int((~has_vector).sum())
+        cut.update(folded(text[slice(*span)]) for span in spans[~has_vector].tolist())
         columns += [
             (number, word.span, word.left, word.right, word.span == target)
             for word in (words[i] for i in np.flatnonzero(has_vector).tolist())
@@ -301,7 +300,7 @@ def word_index(corpus: Corpus, tokens: Sequence[Tokens]) -> WordIndex:
         left=tuple(row[2] for row in columns),
         right=tuple(row[3] for row in columns),
         is_target=np.array([row[4] for row in columns], dtype=np.bool_),
-        n_cut=n_cut,
+        cut=cut,
     )
 
 

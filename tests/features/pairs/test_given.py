@@ -310,6 +310,12 @@ def test_triplets_are_judged_by_the_three_vectors_of_their_file(
     exec(given_snippet(pairs.vectors or ()), names)
     np.testing.assert_allclose(names["cosines"], both[1], atol=1e-6)
     assert capsys.readouterr().out.startswith(f"{both[0][0]:.4f} ")
+    by_turns = [
+        replace(own, reasons=np.array([(i + turn) % 2 for i in range(N)], np.int8))
+        for turn, own in enumerate(sheet.vectors[:2])  # each pair of texts has vectors somewhere
+    ]
+    with pytest.raises(CorpusError, match=r"No triplet has all three vectors: no vector given"):
+        pairs_from(replace(sheet, vectors=(*by_turns, sheet.vectors[2])), columns)
     refused = pairs_from(sheet, columns, triplets=False)
     assert [own.title for own in refused.vectors or ()] == ["anchor vector", "positive vector"]
 

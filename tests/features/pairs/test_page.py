@@ -417,8 +417,11 @@ def test_names_of_labels_are_offered_to_be_sorted_into_same_and_different() -> N
     assert "Similarity alone gets" in said(app, "reading_whole")
     before = shown_view(app)
     assert PAIR_COLUMNS.of(before).endswith(",01-")
+    app = settled(field(app.selectbox, WRONG.key).set_value("least").run())
+    assert PAIR.of(shown_view(app))
     menu = next(b for b in app.selectbox if re.match(r"pairs_columns_.*_meaning_2", str(b.key)))
     app = whole(settled(press(menu.set_value("0").run(), "pairs_columns_use")))
+    assert not PAIR.of(shown_view(app))  # other pairs have other numbers
     assert f"**mine.csv** · {len(rows)} pairs" in plainly_said(app)
     forget_all()
     other = whole(upload(opened(before), "mine.csv", sts(rows)))

@@ -62,6 +62,10 @@ def test_folds_have_as_many_of_each_fifth_and_a_split_is_kept() -> None:
     trial = grade_trial(grades, ())
     for fold in range(trial.n_folds):
         assert np.ptp(np.bincount(trial.codes[trial.folds == fold], minlength=5)) <= 1
+    for most in (0.0, 1000.0):  # the lowest, or the highest, is that of nine in ten
+        trial = grade_trial(np.where(np.arange(100) % 10, most, grades + 1), ())
+        assert np.bincount(trial.codes).tolist() == [90, 10]
+        assert not trial.problem
     split = ["train"] * 70 + ["test"] * 30
     assert grade_trial(grades[::-1].copy(), split).how in {"split", "folds"}
     is_tested = np.arange(100) % 5 == 0

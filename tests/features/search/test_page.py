@@ -23,7 +23,7 @@ from contextlens.features.search.controls import BY, PAGE, QUERY
 from contextlens.ui.corpora.controls import COLLECTION
 from contextlens.ui.models import runtime
 from contextlens.ui.models.background import store
-from contextlens.ui.state.view import DEFAULT, ViewState
+from contextlens.ui.state.view import DEFAULT, Sentence, ViewState
 from tests.core.spoiled import change_json
 from tests.support.fields import field
 from tests.support.pages import (
@@ -32,6 +32,7 @@ from tests.support.pages import (
     everything_said,
     framed,
     offered_files,
+    plainly_said,
     said,
     settled,
 )
@@ -75,6 +76,14 @@ def test_a_search_finds_by_meaning_what_words_do_not_and_any_query_works() -> No
     rude = opened(QUERY.put(COLLECTION.put(view, "sentiment"), RUDE))
     assert "<img" not in everything_said(rude)
     assert say("search.none") in [i.value for i in opened(QUERY.put(view, " ")).info]
+
+
+def test_texts_that_cannot_be_read_leave_the_menu_of_others() -> None:
+    view = COLLECTION.put(replace(DEFAULT, sentences=(Sentence(""),)), "sentences")
+    app = opened(QUERY.put(view, "a dog"))
+    assert say("corpora.empty_sentences") in plainly_said(app)
+    app = settled(field(app.selectbox, "search_collection").set_value("ambiguous").run())
+    assert said(app, "reading")
 
 
 @pytest.mark.slow

@@ -133,6 +133,18 @@ def test_odd_words_get_one_message(tiny_service: EncoderService, word: str, sent
     assert len(problem) < 300
 
 
+def test_uses_that_the_model_does_not_read_are_counted_for_the_word_alone(
+    tiny_service: EncoderService,
+) -> None:
+    corpus = live(tiny_service, ("a python " + "word " * 100 + "a zebra", "a python slept"))
+    assert not list(shown(tiny_service, corpus, word="python").notes())
+    (note,) = shown(tiny_service, corpus, word="a").notes()
+    assert note.startswith("One use is left out")
+    assert missing(tiny_service, corpus, "Zebra").problem.startswith(
+        "“Zebra” occurs once in Snakes, in a part of a text that the model does not read."
+    )
+
+
 def test_without_a_word_the_corpuss_default_is_shown(tiny_service: EncoderService) -> None:
     view = senses_view("The lamp was green", "Her lamp is warm", word="   ")
     senses = senses_of(replace(view, model=MODEL), tiny_service)

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from contextlens.core import BUNDLED_ID
+from contextlens.core import BUNDLED_ID, registry
 from contextlens.corpus.corpus import Corpus
+from contextlens.corpus.store import run
 from contextlens.features.senses import senses
 from contextlens.features.senses.controls import (
     CHOSEN,
@@ -285,6 +286,31 @@ def test_something_stands_beside_it(controls: dict[str, Any], words: str) -> Non
     app = opened(senses_view(panel="beside", **controls))
     assert words in plainly_said(app)
     assert_whole(app)
+
+
+def test_the_other_side_fetches_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for a corpus that is read by its model, nor for a sentence, nor for ready texts."""
+    away, texts = "google-bert/bert-large-cased", ("a python sleeps", "my python")
+    fetched: list[str] = []
+    monkeypatch.setattr(registry, "locate", lambda model, *_args, **_more: fetched.append(model))
+    monkeypatch.setattr(run, "_check_precision", lambda *_: None)  # the made-up model has one only
+    fast, exact = (
+        indexed(store(), Corpus(f"Read {kind}", texts), model=away, precision=kind)
+        for kind in ("fast", "exact")
+    )
+    beside: dict[str, Any] = {"panel": "beside", "beside": "corpus", "word": "python"}
+    own = {**beside, "own": "my python"}
+    app = opened(senses_view(other_corpus=fast, **beside))
+    assert "which the corpus was read with" in plainly_said(app)
+    app = opened(senses_view(other_corpus=exact, **own))
+    assert chart(app, "senses_chart_other")["data"]
+    other_word = {**own, "beside": "word", "other_word": "sleeps"}
+    app = opened(senses_view(corpus=exact, **other_word))
+    assert chart(app, "senses_chart_other")["data"]
+    view = senses_view(corpus=exact, other_corpus="ambiguous", **beside)
+    app = settled(alone(replace(view, model=away), PAGE))
+    assert "It is fetched once" in plainly_said(app)
+    assert not fetched
 
 
 def test_both_sides_are_linked() -> None:

@@ -22,7 +22,6 @@ from contextlens.core import BUNDLED_ID, EncoderService
 from contextlens.corpus.bundled import ambiguous_corpus
 from contextlens.corpus.corpus import Corpus
 from contextlens.corpus.live import LiveCorpus
-from contextlens.features.senses.concordance import concordance_rows
 from contextlens.features.senses.senses import Senses
 from contextlens.features.senses.separation_curve import (
     CURVE_SNIPPET,
@@ -30,7 +29,7 @@ from contextlens.features.senses.separation_curve import (
     curve_figure,
     separation_snippet,
 )
-from contextlens.ui.widgets.export import to_csv
+from contextlens.ui.widgets.export import to_npz
 from tests.support.senses import HALF, clouds, shown
 from tests.support.snippets import drawn, run
 from tests.support.texts import AWKWARD
@@ -123,17 +122,20 @@ def test_many_occurrences_come_from_the_pages_download(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("contextlens.features.senses.separation_curve.MAX_SCRIPT_OCCURRENCES", 30)
-    texts = tuple(f"{'my pet' if i % 2 else 'in my'} python {i}" for i in range(32))
+    starts = "@you my pet", "- in\n# my", "=1 my", "in my"
+    texts = tuple(f"{starts[i % 4]} python {i}" for i in range(32))
     labels = {"sense": tuple("ab"[i % 2] for i in range(len(texts)))}
     corpus = LiveCorpus(Corpus("t", texts, labels), tiny_service, "folder:bert")
     senses = shown(tiny_service, corpus)
-    rows = concordance_rows(senses.uses, senses.grouping.groups, senses.cosines)
     passport = tiny_service.encode("folder:bert", ["a"])[0].passport
-    (tmp_path / "senses.csv").write_bytes(to_csv(rows, passport))
+    (tmp_path / "senses.npz").write_bytes(to_npz(senses.arrays(), passport))
     monkeypatch.chdir(tmp_path)
     code = separation_snippet(tiny_service.load("folder:bert"), senses.uses)
     assert len(code) < 5_000
-    assert_same(code.replace("path/to/bert", str(tiny_root / "bert")), senses)
+    code = code.replace("path/to/bert", str(tiny_root / "bert"))
+    assert_same(code, senses)
+    given = zip(senses.uses.texts, senses.uses.occurrences.spans.tolist(), strict=True)
+    assert [row[:3] for row in run(code)["rows"]] == [(text, *span) for text, span in given]
 
 
 def test_a_model_from_the_hub_is_named_with_its_commit(tiny_service: EncoderService) -> None:

@@ -165,10 +165,14 @@ def test_clicks_on_other_points_are_left_out() -> None:
 def test_a_words_map_has_every_layer_and_the_visitors_sentence(
     tiny_service: EncoderService,
 ) -> None:
-    word_map = shown(tiny_service, live(tiny_service, sense=SENSES), own=TEXTS[0]).word_map
+    labelled = live(tiny_service, sense=SENSES)
+    word_map = shown(tiny_service, labelled, own=TEXTS[0]).word_map
     assert word_map.sentence_positions is not None
     for layers in (word_map.positions, word_map.strays, word_map.sentence_positions):
         assert list(layers) == [0, 1, 2, 3]
     assert len(word_map.spots) == 8
     assert word_map.by == "sense"
+    by_group = shown(tiny_service, labelled, color="group").word_map
+    assert by_group.by == "group"
+    assert list(by_group.strays) == [0, 1, 2, 3]  # ringed in any colours
     assert shown(tiny_service, live(tiny_service)).word_map.by == "group"

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contextlens.core.errors import CorpusError
 from contextlens.core.words import split_words
+from contextlens.features.pairs import controls as pairs_controls
+from contextlens.features.search import controls as search_controls
+from contextlens.features.senses import controls as senses_controls
 from contextlens.ui.corpora import texts
+from contextlens.ui.corpora.own_file import on_collection
 from contextlens.ui.corpora.texts import own_sentences, stored_texts
 from contextlens.ui.models.background import store
-from contextlens.ui.state.view import Sentence
+from contextlens.ui.state.controls import Control
+from contextlens.ui.state.view import DEFAULT, Sentence
 from tests.support.corpus_store import indexed, made_up_corpus
 from tests.support.pages import app_settings
 
@@ -22,6 +28,25 @@ from tests.support.pages import app_settings
 def _store(tmp_path: Path) -> Iterator[None]:
     with app_settings(DATA_DIR=str(tmp_path)):
         yield
+
+
+@pytest.mark.parametrize(
+    ("selection", "value"),
+    [
+        (senses_controls.ONLY, "g1"),
+        (senses_controls.CHOSEN, 3),
+        (senses_controls.ROWS, 2),
+        (pairs_controls.PAIR, 57),
+        (search_controls.ROW, 7),
+    ],
+    ids=["group", "use", "page", "pair", "row"],
+)
+def test_another_collection_has_none_of_the_selections_of_the_one_before(
+    selection: Control[Any], value: Any
+) -> None:
+    view = selection.put(DEFAULT, value)
+    assert view != DEFAULT
+    assert on_collection(view, "sentiment") == on_collection(DEFAULT, "sentiment")
 
 
 @pytest.mark.parametrize("is_marked", [False, True])

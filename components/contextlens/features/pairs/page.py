@@ -385,8 +385,10 @@ def _use_columns(secret: str, chosen: PairColumns, triplets: bool = True) -> Non
         return
     _remember_columns(digest, secret, chosen)
     close()
-    view = _with_texts(session.current(), secret, sheet, chosen)
-    view = PAIRS.put(COLLECTION.put(view, OWN_FILE), digest)
+    before = session.current()
+    pair = PAIR.of(before) if PAIRS.of(before) == digest else PAIR.default
+    view = _with_texts(before, secret, sheet, chosen)
+    view = PAIRS.put(PAIR.put(COLLECTION.put(view, OWN_FILE), pair), digest)
     if chosen.vectors1:
         titles = [own.title for own in sheet.vectors]
         view = VECTORS.put(view, label_naming(titles, chosen.vectors1))

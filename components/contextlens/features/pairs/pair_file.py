@@ -399,10 +399,11 @@ def _vectors(
             f"“{wrong.title}” {wrong.n_dims:,}, so no cosine can be computed. Choose vectors of "
             "the same length."
         )
-    pairs = no_vectors((first, *others))
-    if pairs.total() == len(rows) * len(others):
+    are_missing = reasons_of((first, *others)).reshape(len(rows), -1).any(axis=1)
+    if are_missing.all():
+        whom = "triplet has all three vectors" if others[1:] else "pair has a vector for both texts"
         raise CorpusError(
-            f"No pair has a vector for both texts: {reasons_in(pairs)}. Choose other vectors, or "
+            f"No {whom}: {reasons_in(no_vectors((first, *others)))}. Choose other vectors, or "
             "none to read the texts with the model."
         )
     return first, *others
@@ -581,6 +582,7 @@ _USUAL = {"entailment": "1", "paraphrase": "1", "duplicate": "1", "contradiction
 }
 _MAX_OTHER_LABELS = 0.1  # the share of labels among scores that may be no numbers
 _MAX_SCORE = 1e12
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?%?")
 
 
 @dataclass(frozen=True)
@@ -624,7 +626,7 @@ def names_of(cells: Cells) -> tuple[str, ...]:
     values = {_plain(cell) for cell in set(cells)} - {""}
     if values <= set(_KNOWN) or len(values) > MAX_LABEL_NAMES:
         return ()
-    if can_be_scores(cells) and any((_score(value) or 0.0) % 1 for value in values):
+    if can_be_scores(cells) and any((score or 0.0) % 1 for score in _scores_of(cells).values()):
         return ()
     return tuple(sorted(values))
 
@@ -635,9 +637,9 @@ def can_be_scores(cells: Cells) -> bool:
     counts.pop("", None)
     if set(counts) <= set(_KNOWN):
         return False
-    numbers = {value: number for value in counts if (number := _score(value)) is not None}
-    others = sum(n for value, n in counts.items() if value not in numbers)
-    return len(set(numbers.values())) > 2 and others <= _MAX_OTHER_LABELS * counts.total()
+    scores = _scores_of(cells)
+    others = sum(n for value, n in counts.items() if scores[value] is None)
+    return len(set(scores.values()) - {None}) > 2 and others <= _MAX_OTHER_LABELS * counts.total()
 
 
 def guess_meanings(names: Sequence[str]) -> str:
@@ -665,7 +667,8 @@ def read_labels(cells: Cells, rows: Sequence[int], title: str, meanings: str = "
             name: MEANINGS[meaning] for name, meaning in zip(names_of(cells), meanings, strict=True)
         }
     elif can_be_scores(cells):
-        return _scores(values, title)
+        scores = _scores_of(cells)
+        return _graded([scores[value] for value in values], title)
     if set(counts) - set(known):
         return Labels([UNKNOWN] * len(rows), None, (_unknown_labels(title, counts),))
     notes: tuple[str, ...] = ()
@@ -675,19 +678,32 @@ def read_labels(cells: Cells, rows: Sequence[int], title: str, meanings: str = "
     return Labels([known.get(value, UNKNOWN) for value in values], None, notes)
 
 
-def _scores(values: Sequence[str], title: str) -> Labels:
-    numbers = [_score(value) for value in values]
+def _graded(numbers: Sequence[float | None], title: str) -> Labels:
     n_missing = numbers.count(None)
     notes: tuple[str, ...] = ()
     if n_missing:
         has = "pair has" if n_missing == 1 else "pairs have"
         notes = (f"{n_missing:,} {has} no number in {named(title)}: a cosine and no score.",)
     grades = [math.nan if number is None else number for number in numbers]
-    return Labels([UNKNOWN] * len(values), grades, notes)
+    return Labels([UNKNOWN] * len(numbers), grades, notes)
+
+
+def _scores_of(cells: Cells) -> dict[str, float | None]:
+    """Return the number in each value, as files write it, or None.
+
+    A comma is that of decimals, unless all commas can divide thousands and a number of three
+    digits or more has none.
+    """
+    values = set(map(_plain, cells))
+    with_comma = {value for value in values if "," in value}
+    divides = all(map(_THOUSANDS.fullmatch, with_comma)) and any(
+        abs(_score(value) or 0.0) >= 100 for value in values - with_comma
+    )
+    return {value: _score(value.replace(",", "") if divides else value) for value in values}
 
 
 def _score(text: str) -> float | None:
-    """Return a number as files write it, with a decimal comma too; None for other texts."""
+    """Return a number, also with a decimal comma; None for other texts."""
     text = text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
     if not is_number(text):
         return None

@@ -189,5 +189,6 @@ def grade_trial(grades: Float64Array, split: Sequence[str]) -> Trial:
     if not len(grades):
         return trial_of([], split)
     ends = np.quantile(grades, np.linspace(0, 1, _N_STRATA + 1)[1:-1])
-    fifths = np.searchsorted(ends, grades, side="right").tolist()
+    is_mostly_lowest = ends[-1] == grades.min()  # the other part is then all grades above it
+    fifths = np.searchsorted(ends, grades, side="left" if is_mostly_lowest else "right").tolist()
     return trial_of([str(fifth) for fifth in fifths], split)

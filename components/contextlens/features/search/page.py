@@ -72,8 +72,15 @@ ResultOf = Callable[[Task], Any]
 
 
 def toolbar(view: ViewState) -> DeltaGenerator:
-    """Draw the texts and the query; return a container for the choice of vectors."""
-    corpus = _in_memory(view)
+    """Draw the texts and the query; return a container for the choice of vectors.
+
+    If the texts cannot be read, the page ends with the reason, and others can be chosen.
+    """
+    corpus, problem = None, ""
+    try:
+        corpus = _in_memory(view)
+    except CorpusError as exc:
+        problem = str(exc)
     with texts_bar(view, PAGE):
         vectors = st.container(width="content")
         if _is_given(corpus):
@@ -81,6 +88,9 @@ def toolbar(view: ViewState) -> DeltaGenerator:
         else:
             inputs.text(view, QUERY)
     bar.panel(view, PAGE, corpus)
+    if problem:
+        st.info(escape(problem), icon=":material/folder_off:")
+        st.stop()
     own = None if corpus is None else corpus.own
     if own is not None and ASK.of(view) == "numbers":
         _paste(own.n_dims)

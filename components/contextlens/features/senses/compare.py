@@ -125,17 +125,18 @@ def other_side(
     Raises:
         ContextlensError: the other corpus or model cannot be used.
     """
-    other_view = _other_view(one, CHOSEN.put(view, CHOSEN.default))
-    if other_view is None:
+    beside = other_view(one, CHOSEN.put(view, CHOSEN.default))
+    if beside is None:
         return None
-    other = senses_of(other_view, service)
+    other = senses_of(beside, service)
     if one.chosen is None or not isinstance(other, Senses):
         return other
     linked = Comparison(one, other).linked([one.chosen])
-    return senses_of(CHOSEN.put(other_view, other.rows[linked[0]]), service) if linked else other
+    return senses_of(CHOSEN.put(beside, other.rows[linked[0]]), service) if linked else other
 
 
-def _other_view(one: Senses, view: ViewState) -> ViewState | None:
+def other_view(one: Senses, view: ViewState) -> ViewState | None:
+    """The view that shows the other side of a comparison; None without a comparison."""
     kind, same_word = BESIDE.of(view), WORD.put(view, one.uses.word)
     if kind == "word" and OTHER_WORD.of(view).strip():
         return WORD.put(view, OTHER_WORD.of(view))

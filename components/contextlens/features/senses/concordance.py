@@ -114,8 +114,8 @@ def concordance_rows(
 ) -> list[dict[str, str | int | float]]:
     """A row for each occurrence in text order, with its whole text, for a download.
 
-    The snippet reads "tested sense", the label used in the test, and "fold", the fold that tests
-    the occurrence (-1 for none).
+    "tested sense" is the label used in the test, and "fold" the fold that tests the occurrence (-1
+    for none).
     """
     occurrences, trial = uses.occurrences, uses.trial
     return [

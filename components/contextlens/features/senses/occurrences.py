@@ -17,6 +17,7 @@ from contextlens.content.wording import quoted, shortened
 from contextlens.core.byte_cache import remembered
 from contextlens.core.schema import IntArray
 from contextlens.core.words import folded
+from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import Occurrences, SearchableCorpus, WordCount
 from contextlens.features.senses.controls import (
     MAX_OCCURRENCES,
@@ -176,7 +177,13 @@ def _labels(corpus: SearchableCorpus, occurrences: Occurrences, column: str) -> 
 
 
 def _missing(corpus: SearchableCorpus, word: str) -> MissingWord:
-    sentences = [say("senses.missing.word", word=shortened(word, 40), corpus=corpus.title)]
+    named = {"word": shortened(word, 40), "corpus": corpus.title}
+    n_cut = corpus.n_cut(word) if isinstance(corpus, LiveCorpus) else 0
+    sentences = [
+        say("senses.missing.unread", n=n_cut, **named)
+        if n_cut
+        else say("senses.missing.word", **named)
+    ]
     if any(map(str.isspace, word)):
         return MissingWord(word, " ".join([*sentences, say("senses.missing.blanks")]))
     similar, inside = corpus.similar(word), corpus.inside(word)

@@ -20,7 +20,7 @@ from contextlens.corpus.live import LiveCorpus
 from contextlens.corpus.searchable import SearchableCorpus
 from contextlens.corpus.store.stored_corpus import StoredCorpus
 from contextlens.features.senses import controls, groups, own_sentence, separation_curve, word_table
-from contextlens.features.senses.compare import Comparison, other_side
+from contextlens.features.senses.compare import Comparison, other_side, other_view
 from contextlens.features.senses.concordance import concordance_rows, lines_at
 from contextlens.features.senses.controls import (
     BESIDE,
@@ -202,10 +202,10 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
     Raises:
         ContextlensError: the corpus or the model cannot be used.
     """
-    if OWN.of(view).strip() and model_card(corpus) is None:
-        view = OWN.put(view, OWN.default)
-    if isinstance(corpus, StoredCorpus) and corpus.is_read and not _is_model_loaded(corpus):
+    without_fetch = _without_fetch(view, corpus)
+    if without_fetch is None:
         return None
+    view = without_fetch
     area = st.empty()  # in every run, else the browser sees the next element as new
     task, senses = reading_task(corpus, view), None
     job = None if task is None else _started(task)
@@ -224,6 +224,17 @@ def await_senses(view: ViewState, corpus: SearchableCorpus) -> Senses | None:
         _missing(senses)
         return None
     return senses
+
+
+def _without_fetch(view: ViewState, corpus: SearchableCorpus) -> ViewState | None:
+    """The view, without the visitor's sentence unless the model of the corpus is in memory.
+
+    None if the corpus itself is read by its model; the progress of loading it is then shown.
+    """
+    if OWN.of(view).strip() and model_card(corpus) is None:
+        view = OWN.put(view, OWN.default)
+    is_read = isinstance(corpus, StoredCorpus) and corpus.is_read
+    return None if is_read and not _is_model_loaded(corpus) else view
 
 
 def _names(view: ViewState, corpus: SearchableCorpus) -> SenseNames | None:
@@ -662,7 +673,7 @@ def _compared_view(view: ViewState, senses: Senses) -> ViewState | None:
 def _sides(view: ViewState, senses: Senses) -> None:
     """Both maps, and both curves."""
     try:
-        other = other_side(senses, view, runtime.service())
+        other = _other_side(view, senses)
     except ContextlensError as exc:
         st.info(escape(str(exc)), icon=":material/info:")
         return
@@ -675,6 +686,21 @@ def _sides(view: ViewState, senses: Senses) -> None:
         figure = comparison.figure()
         if figure is not None:
             kit.chart(figure, key="senses_curves", alt=comparison.alt())
+
+
+def _other_side(view: ViewState, senses: Senses) -> Senses | MissingWord | None:
+    """The other side; None without one, and until a model that it needs is in memory.
+
+    Raises:
+        ContextlensError: the other corpus or model cannot be used.
+    """
+    service, beside = runtime.service(), other_view(senses, view)
+    if beside is None:
+        return None
+    if not is_stored(beside) and second_model.model_card(service.spec(beside.model)) is None:
+        return None
+    without_fetch = _without_fetch(view, corpus_of(beside, service))
+    return None if without_fetch is None else other_side(senses, without_fetch, service)
 
 
 def _linked_maps(comparison: Comparison) -> None:

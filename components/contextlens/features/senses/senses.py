@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -166,8 +167,8 @@ class Senses:
             yield say("senses.notes.sample", n=self.uses.n, total=occurrences.n_total)
         if self.view.layer is not None and self.view.layer not in self.corpus.layers:
             yield say("senses.notes.other_layer", asked=self.view.layer, layer=self.layer)
-        if isinstance(self.corpus, LiveCorpus) and self.corpus.n_cut:
-            yield say("senses.notes.cut", n=self.corpus.n_cut)
+        if isinstance(self.corpus, LiveCorpus) and (n := self.corpus.n_cut(self.uses.word)):
+            yield say("senses.notes.cut", n=n)
         if trial.left_out:
             yield say("senses.notes.single", n=len(trial.left_out))
         if trial.has_split and trial.how == "folds":
@@ -212,6 +213,7 @@ class Senses:
             "rows": uses.occurrences.rows,
             "texts": uses.occurrences.texts,
             "spans": uses.occurrences.spans,
+            "sentences": np.array(json.dumps(uses.texts)),
             "layer": np.array(self.layer),
             "vectors": units_at(uses, self.corpus, self.layer).astype(np.float32),
             "layers": np.array(by_layer.layers),
@@ -219,6 +221,8 @@ class Senses:
             "groups": self.grouping.groups,
             "senses": np.array(uses.senses, dtype=np.str_),
             "sense_codes": uses.codes,
+            "tested_senses": np.array(uses.trial.senses, dtype=np.str_),
+            "tested_codes": uses.trial.codes,
             "folds": uses.trial.folds,
             "accuracy": np.array([test.accuracy for test in curve], dtype=np.float64),
             "interval": np.array([t.interval for t in curve], dtype=np.float64).reshape(-1, 2),

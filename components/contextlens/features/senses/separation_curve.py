@@ -115,12 +115,14 @@ for layer, vectors in enumerate(units):
 """
 
 _READ = """\
-# All occurrences, from this page's CSV download.
-with open("senses.csv", encoding="utf-8-sig", newline="") as file:
-    table = list(csv.DictReader(line for line in file if not line.startswith("# ")))
+# All occurrences, from this page's NPZ download.
+with np.load("senses.npz") as page:
+    sentences, spans = json.loads(str(page["sentences"])), page["spans"].tolist()
+    names = ["", *page["tested_senses"].tolist()]
+    tested, folds = page["tested_codes"].tolist(), page["folds"].tolist()
 rows = [
-    (row["sentence"], int(row["start"]), int(row["end"]), row["tested sense"], int(row["fold"]))
-    for row in table
+    (text, start, end, names[code + 1], fold)
+    for text, (start, end), code, fold in zip(sentences, spans, tested, folds, strict=True)
 ]
 """
 
@@ -179,7 +181,7 @@ class SeparationCurve(Panel):
 def separation_snippet(card: ModelCard, uses: WordUses) -> str:
     """A script that computes `accuracy` at each layer, as in the page's curve.
 
-    It holds the occurrences that take part in the test; many are read from the page's CSV download.
+    It holds the occurrences that take part in the test; many are read from the page's NPZ download.
     """
     occurrences, trial = uses.occurrences, uses.trial
     indices = np.flatnonzero(trial.codes >= 0).tolist()
@@ -190,7 +192,7 @@ def separation_snippet(card: ModelCard, uses: WordUses) -> str:
         sense = literal(trial.senses[trial.codes[i]])
         given.append(f"    ({literal(uses.texts[i])}, {start}, {end}, {sense}, {trial.folds[i]}),")
     lines = [
-        *(["import csv", ""] if is_many else []),
+        *(["import json", "", "import numpy as np"] if is_many else []),
         "import torch",
         "from transformers import AutoModel, AutoTokenizer",
         "",

@@ -326,7 +326,7 @@ def word_map_of(
         codes=uses.codes if is_sense else groups,
         by="sense" if is_sense else "group",
         word=shortened(uses.word, _LONGEST_WORD),
-        strays={test.layer: test.strays(uses.trial) for test in by_layer.curve} if is_sense else {},
+        strays={test.layer: test.strays(uses.trial) for test in by_layer.curve},
         sentence_positions=None
         if sentence is None
         else dict(zip(layers, sentence.positions, strict=True)),

@@ -53,6 +53,14 @@ BEGIN = "texts_begin"
 """The session key for the digest of a file that was chosen on Map, and is drawn without a click."""
 MAP_COLOR = Text(page="map", name="color")
 """The column that colours Map: the label of the other pages, unless another is chosen there."""
+_SELECTIONS = tuple(
+    Text(page=page, name=name)
+    for page, names in {
+        "senses": ("only", "chosen", "rows"), "search": ("row",), "pairs": ("pair",)
+    }.items()
+    for name in names
+)  # fmt: skip
+"""What a page selects in a collection, by numbers that mean something else in another one."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +304,9 @@ def opened(
 
 
 def on_collection(view: ViewState, name: str) -> ViewState:
-    """The view on a collection, without the label and the word, which belong to the one before."""
+    """The view on a collection, without label, word and selections: those of the one before."""
+    for selection in _SELECTIONS:
+        view = selection.put(view, "")
     view = LABEL.put(WORD.put(view, WORD.default), LABEL.default)
     view = VECTORS.put(view, VECTORS.default)
     has_points_by_row = name in {OWN_FILE, "sentiment"}
