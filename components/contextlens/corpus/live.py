@@ -248,8 +248,8 @@ class WordIndex:
     Attributes:
         texts: (n,) the number of its text.
         spans: (n, 2) its start and end in the text, in code points.
-        words, surfaces: casefolded, and as written.
-        left, right: the words beside it, casefolded; "" at the ends of a text.
+        words, surfaces: folded, and as written.
+        left, right: the words beside it, folded; "" at the ends of a text.
         is_target: (n,) True if it is the marked word of its text.
         cut: how often each word is left out because it has no token, such as words cut off.
     """

@@ -15,7 +15,7 @@ from contextlens.corpus.store.about import indexing_of
 from contextlens.corpus.store.indexing import index
 from contextlens.corpus.store.store import Store
 from contextlens.features.senses import corpora
-from contextlens.features.senses.senses import Senses, senses_in, senses_of
+from contextlens.features.senses.senses import Senses, reading_task, senses_in, senses_of
 from tests.support.corpus_store import ignore
 from tests.support.senses import MODEL, live, senses_view, shown
 
@@ -33,6 +33,13 @@ def test_a_layer_that_is_not_stored_is_noted(tiny_service: EncoderService) -> No
     assert senses.layer == 3
     assert list(senses.notes()) == ["This corpus has no vectors of layer 9, so layer 3 is shown."]
     assert shown(tiny_service, live(tiny_service), layer=1).layer == 1
+
+
+def test_a_word_in_long_texts_is_read_by_a_job(tiny_service: EncoderService) -> None:
+    view = replace(senses_view(word="python"), model=MODEL)
+    for rest, is_job in (("sleeps", False), ("sleeps " * 2_000, True)):
+        corpus = live(tiny_service, [f"{i} python {rest}" for i in range(2)])
+        assert (reading_task(corpus, view) is not None) == is_job
 
 
 def test_a_sample_of_very_many_is_noted(tiny_service: EncoderService) -> None:

@@ -55,6 +55,8 @@ WORDS = JobKind(
 _STRAY_WIDTH = 90  # characters on each side of the word
 _MAX_AT_ONCE = 4_000
 """Up to this product of occurrences and layers, no job is needed: some tenths of a second."""
+_MAX_CHARACTERS = 20_000
+"""Up to so many characters of texts to read, no job is needed: under a second."""
 _LAYERS_SHARE = 0.5
 """The progress when all layers are read; the groups at one layer are the rest of the work."""
 Drawn = tuple[str, tuple[int, ...]]
@@ -308,7 +310,10 @@ def senses_in(
 def reading_task(corpus: SearchableCorpus, view: ViewState) -> Task | None:
     """The work that reads a word at every layer; None if the word is missing or read quickly."""
     uses = uses_in(corpus, view)
-    if not isinstance(uses, WordUses) or uses.n * len(corpus.layers) <= _MAX_AT_ONCE:
+    if not isinstance(uses, WordUses):
+        return None
+    is_long = sum(map(len, set(uses.texts))) > _MAX_CHARACTERS
+    if uses.n * len(corpus.layers) <= _MAX_AT_ONCE and not is_long:
         return None
     layer, how = view.layer_among(corpus.layers), GROUPS.of(view)
 
