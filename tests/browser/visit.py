@@ -195,6 +195,7 @@ class Visit:
     def leave_menu(self) -> None:
         self.page.keyboard.press("Escape")
         self.page.get_by_role("dialog").wait_for(state="detached")
+        settle(self.page)  # the run for the closed menu would close it again
 
     def option(self, name: str) -> None:
         """Click one of the options, by its label."""

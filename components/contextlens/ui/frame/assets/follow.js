@@ -4,19 +4,18 @@
 
 const LINK = '[data-testid="stPageLink-NavLink"]';
 const STEP = 50; // milliseconds, as all of these
-const UNTIL_RUN = 600; // the text may be what it was: then nothing runs
+const UNTIL_RUN = 1500; // the text may be what it was: then nothing runs
 const AT_MOST = 5000;
-const STORED = 1500; // after Enter, or when the field is left
 const MAIN = '[data-testid="stMain"]';
 let typed = null; // the field whose text is not stored yet
-let storing; // the timer after which it is
+let storing; // the timer that looks whether it is
 let following = false;
 
 document.addEventListener("input", (event) => {
   const [field] = event.composedPath();
   if (!field.matches?.('input[type="text"], input:not([type]), textarea')) return;
   typed = field;
-  clearTimeout(storing);
+  clearInterval(storing);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -25,11 +24,23 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("focusout", store);
 
+// After Enter, or when the field is left, the text is stored by a run, if it is new.
 function store() {
-  clearTimeout(storing);
-  storing = setTimeout(() => {
+  clearInterval(storing);
+  if (!typed) return;
+  const left = performance.now();
+  let ran = false;
+  storing = setInterval(() => {
+    ran ||= running();
+    if (running() || (!ran && performance.now() - left < UNTIL_RUN)) return;
     typed = null;
-  }, STORED);
+    clearInterval(storing);
+  }, STEP);
+}
+
+function running() {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return app?.dataset.testScriptState === "running";
 }
 
 // Clicks of a mouse, of the keyboard and of scripts alike, before Streamlit hears of them.
@@ -51,8 +62,6 @@ window.addEventListener(
 
 async function follow(link) {
   const { pathname, href, textContent: name } = link;
-  const app = document.querySelector('[data-testid="stApp"]');
-  const running = () => app.dataset.testScriptState === "running";
   const isSame = (a) => a.isConnected && a.pathname === pathname && a.textContent === name;
   const now = () => [link, ...document.querySelectorAll(LINK)].find(isSame) ?? link;
   const begun = performance.now();
